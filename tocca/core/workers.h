@@ -1,0 +1,30 @@
+/// A few threads kept alive between parallel sections, so that a training step does not pay for starting them.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "tocca/core/matrix.h"
+
+namespace tocca {
+
+class Workers {
+ public:
+  /// `threads` counts the calling thread, which works too. Throws InputError unless 1 ≤ threads ≤ 1024.
+  explicit Workers(int threads);
+  ~Workers();
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+
+  /// Calls task(0) ... task(count − 1), each once, in any thread and order; returns when all have returned. The
+  /// exception of the lowest-numbered failing task is rethrown. May be called again from within a task: the inner
+  /// call then runs in that task's thread.
+  void run(Index count, const std::function<void(Index)>& task);
+  [[nodiscard]] int threads() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tocca

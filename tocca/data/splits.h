@@ -1,0 +1,24 @@
+/// Random splits of samples, from a seeded generator.
+#pragma once
+
+#include <vector>
+
+#include "tocca/core/matrix.h"
+#include "tocca/core/rng.h"
+#include "tocca/data/views.h"
+
+namespace tocca {
+
+struct Split {
+  std::vector<Index> train;  ///< ascending
+  std::vector<Index> test;   ///< ascending; the held-out part
+};
+
+/// Holds out about `fraction` of the samples, in each class (and among the unlabelled) alike; every class with at least
+/// two samples keeps one in each part. Labels may be empty (no stratification). 0 < fraction < 1.
+Split stratified_split(const Labels& labels, Index samples, double fraction, Rng rng);
+
+/// k folds, each class spread evenly over them; `folds[s]` is the fold of sample s, 0 ... k − 1.
+std::vector<int> stratified_folds(const std::vector<int>& codes, int k, Rng rng);
+
+}  // namespace tocca

@@ -1,0 +1,63 @@
+/// Several views of the same samples.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tocca/data/table.h"
+
+namespace tocca {
+
+/// One set of measurements. The table keeps the order of its file; `row_of_sample` says which row belongs to which
+/// sample, so that joining, splitting and subsampling never copy numbers.
+struct View {
+  std::string name;
+  std::vector<std::string> features;  ///< (d) column names, distinct
+  Table values;                       ///< (rows × d), NaN where a single value is missing
+  std::vector<Index> row_of_sample;   ///< (n) row in `values`; −1 where the sample lacks this view
+
+  [[nodiscard]] Index columns() const { return values.columns(); }
+  [[nodiscard]] bool has(Index sample) const { return row_of_sample[static_cast<std::size_t>(sample)] >= 0; }
+  /// How many samples have this view.
+  [[nodiscard]] Index present() const;
+};
+
+struct Views {
+  std::vector<std::string> samples;  ///< (n) sample ids; "0", "1", ... where the files have none
+  std::vector<View> views;           ///< V ≥ 1, distinct names
+
+  [[nodiscard]] Index size() const { return static_cast<Index>(samples.size()); }
+  [[nodiscard]] Index count() const { return static_cast<Index>(views.size()); }
+  /// The same views for a subset of the samples, in the order given. Shares the tables.
+  [[nodiscard]] Views select(std::span<const Index> chosen) const;
+  /// Only the named view. Throws InputError, naming the views there are, if there is none of that name.
+  [[nodiscard]] const View& named(std::string_view name) const;
+};
+
+/// Class labels of n samples.
+struct Labels {
+  std::vector<int> codes;            ///< (n) class number, or −1: unlabelled
+  std::vector<std::string> classes;  ///< (C) class names; numbers in numeric order, words in alphabetical order
+
+  [[nodiscard]] Index size() const { return static_cast<Index>(codes.size()); }
+  [[nodiscard]] Index class_count() const { return static_cast<Index>(classes.size()); }
+  [[nodiscard]] Index labelled() const;
+  [[nodiscard]] Labels select(std::span<const Index> chosen) const;
+};
+
+/// Labels from text: an empty cell, `NA`, `nan` (in any case) or `-1` means unlabelled. Classes that all read as
+/// numbers are ordered as numbers (and "1", "1.0" are one class), others alphabetically.
+Labels make_labels(std::span<const std::string> text);
+/// The same text read against known classes. Throws InputError naming the first label that is none of them.
+Labels make_labels(std::span<const std::string> text, const std::vector<std::string>& classes);
+
+/// What a method learns from: views and, where it has them, the labels of their samples (codes may be empty: none).
+struct Dataset {
+  Views views;
+  Labels labels;
+
+  [[nodiscard]] Dataset select(std::span<const Index> chosen) const;
+};
+
+}  // namespace tocca

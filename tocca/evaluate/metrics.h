@@ -1,0 +1,31 @@
+/// Figures of merit.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "tocca/core/matrix.h"
+
+namespace tocca {
+
+/// Share of correct predictions among samples with truth ≥ 0; NaN when there are none.
+double accuracy(std::span<const int> predicted, std::span<const int> truth);
+/// Mean over classes (those that occur in truth) of the share of their samples predicted right.
+double balanced_accuracy(std::span<const int> predicted, std::span<const int> truth);
+/// Unweighted mean of the F1 scores of the classes that occur in truth or prediction.
+double macro_f1(std::span<const int> predicted, std::span<const int> truth);
+/// counts(t, p): samples of class t predicted as p. (C × C)
+Matrix<Index> confusion(std::span<const int> predicted, std::span<const int> truth, int class_count);
+
+struct MeanAndError {
+  double mean = 0;
+  double standard_error = 0;  ///< s / √n with the sample standard deviation s; NaN for n < 2
+  Index count = 0;
+};
+/// NaN values are left out (and not counted).
+MeanAndError mean_and_standard_error(std::span<const double> values);
+
+/// Pearson correlation of column j of a with column j of b, (k). 0 where a column is constant.
+Vector<double> column_correlations(ConstMatrixRef<double> a, ConstMatrixRef<double> b);
+
+}  // namespace tocca

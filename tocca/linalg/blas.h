@@ -1,0 +1,22 @@
+/// Matrix products through CBLAS, single-threaded: parallelism is above, over views and fixed blocks of rows, so that
+/// results do not depend on the number of threads.
+#pragma once
+
+#include "tocca/core/matrix.h"
+
+namespace tocca {
+
+/// C ← alpha · A B + beta · C, shapes (m × k) (k × n) → (m × n).
+template <class S>
+void multiply(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha = 1, S beta = 0);
+/// C ← alpha · Aᵀ B + beta · C, shapes (k × m)ᵀ (k × n) → (m × n).
+template <class S>
+void multiply_at_b(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha = 1, S beta = 0);
+/// C ← alpha · A Bᵀ + beta · C, shapes (m × k) (n × k)ᵀ → (m × n).
+template <class S>
+void multiply_a_bt(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha = 1, S beta = 0);
+/// C ← alpha · Aᵀ A + beta · C for symmetric C (d × d), both triangles written.
+template <class S>
+void multiply_at_a(ConstMatrixRef<S> a, MatrixRef<S> c, S alpha = 1, S beta = 0);
+
+}  // namespace tocca

@@ -1,0 +1,24 @@
+/// Decompositions of symmetric matrices, in float64.
+#pragma once
+
+#include "tocca/core/matrix.h"
+
+namespace tocca {
+
+/// S = V diag(values) Vᵀ.
+struct SymmetricEigen {
+  Vector<double> values;   ///< (d) ascending
+  Matrix<double> vectors;  ///< (d × d) in columns, orthonormal
+};
+
+/// Reads the lower triangle. Throws Error if `s` is not square or not finite, or if LAPACK does not converge.
+SymmetricEigen symmetric_eigen(ConstMatrixRef<double> s);
+
+/// U = V diag(values^{-1/2}) Vᵀ, the symmetric (ZCA) inverse square root. Values must be positive.
+Matrix<double> inverse_sqrt(const SymmetricEigen& eigen);
+
+/// Given G = ∂L/∂U for U = S^{-1/2}, returns ∂L/∂S = V (K ∘ (Vᵀ sym(G) V)) Vᵀ with the divided differences of λ^{-1/2},
+/// K_ij = −1 / (√λᵢ √λⱼ (√λᵢ + √λⱼ)): finite for equal eigenvalues. (d × d), symmetric.
+Matrix<double> inverse_sqrt_adjoint(const SymmetricEigen& eigen, ConstMatrixRef<double> gradient);
+
+}  // namespace tocca
