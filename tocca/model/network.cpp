@@ -1,0 +1,152 @@
+#include "tocca/model/network.h"
+
+#include <cmath>
+#include <string>
+
+#include "tocca/core/error.h"
+#include "tocca/ops/batch_norm.h"
+#include "tocca/ops/dense.h"
+#include "tocca/ops/running.h"
+#include "tocca/ops/softmax.h"
+
+namespace tocca {
+namespace {
+
+void require(bool holds, const std::string& what) {
+  if (!holds) throw InputError("network", what);
+}
+
+void check(const NetworkShape& shape) {
+  require(!shape.inputs.empty(), "inputs: got no view, need at least one");
+  for (const Index d : shape.inputs) require(d >= 1, "inputs: a view has no columns; give it at least one");
+  require(shape.hidden_layers >= 0, "hidden_layers: got " + std::to_string(shape.hidden_layers) + ", need ≥ 0");
+  require(shape.hidden_size >= 1, "hidden_size: got " + std::to_string(shape.hidden_size) + ", need ≥ 1");
+  require(shape.components >= 1, "n_components: got " + std::to_string(shape.components) + ", need ≥ 1");
+  require(shape.classes >= 2, "classes: got " + std::to_string(shape.classes) + ", need ≥ 2");
+}
+
+// Adds to a layout and hands back the slot, which is how the network remembers it.
+Slot put(Layout& layout, const std::string& name, Index rows, Index columns, bool decays = false) {
+  return layout[layout.add(name, rows, columns, decays)];
+}
+
+EncoderSlots add_encoder(const NetworkShape& shape, std::size_t v, Layout& parameters, Layout& statistics) {
+  const std::string view = "view" + std::to_string(v);
+  EncoderSlots e;
+  Index in = shape.inputs[v];
+  for (Index l = 0; l < shape.hidden_layers; ++l) {
+    const std::string name = view + ".hidden" + std::to_string(l);
+    HiddenSlots h;
+    h.weight = put(parameters, name + ".weight", in, shape.hidden_size, true);
+    h.bias = put(parameters, name + ".bias", 1, shape.hidden_size);
+    h.scale = put(parameters, name + ".scale", 1, shape.hidden_size);
+    h.shift = put(parameters, name + ".shift", 1, shape.hidden_size);
+    h.mean = put(statistics, name + ".mean", 1, shape.hidden_size);
+    h.variance = put(statistics, name + ".variance", 1, shape.hidden_size);
+    e.hidden.push_back(std::move(h));
+    in = shape.hidden_size;
+  }
+  const Index k = shape.components;
+  e.output_weight = put(parameters, view + ".output.weight", in, k, true);
+  e.output_mean = put(statistics, view + ".output.mean", 1, k);
+  e.output_variance = put(statistics, view + ".output.variance", 1, k);
+  e.batches = put(statistics, view + ".batches", 1, 1);
+  if (shape.projection == Projection::whiten) {
+    e.whitening_mean = put(statistics, view + ".whitening.mean", 1, k);
+    e.whitening_covariance = put(statistics, view + ".whitening.covariance", k, k);
+    e.whitening_centre = put(statistics, view + ".whitening.centre", 1, k);
+    e.whitening_transform = put(statistics, view + ".whitening.transform", k, k);
+  }
+  if (shape.decorrelated) {
+    e.decorrelation_cross = put(statistics, view + ".decorrelation.cross", k, k);
+    e.decorrelation_normaliser = put(statistics, view + ".decorrelation.normaliser", 1, 1);
+  }
+  return e;
+}
+
+template <class S>
+ConstMatrixMap<S> row_of(const Network<S>& network, const Slot& slot) {
+  return network.parameters[slot];
+}
+
+}  // namespace
+
+template <class S>
+Network<S>::Network(const NetworkShape& wanted) : shape(wanted) {
+  check(shape);
+  for (std::size_t v = 0; v < shape.inputs.size(); ++v) {
+    encoders.push_back(add_encoder(shape, v, parameter_layout, statistic_layout));
+  }
+  for (std::size_t h = 0; h < (shape.shared_head ? 1 : shape.inputs.size()); ++h) {
+    const std::string name = shape.shared_head ? "head" : "view" + std::to_string(h) + ".head";
+    heads.push_back({put(parameter_layout, name + ".weight", shape.components, shape.classes, true),
+                     put(parameter_layout, name + ".bias", 1, shape.classes)});
+  }
+  parameters = Buffer<S>(parameter_layout);
+  statistics = Buffer<double>(statistic_layout);
+}
+
+template <class S>
+void Network<S>::initialize(Rng rng) {
+  for (const Slot& slot : parameter_layout.slots()) {
+    auto values = parameters[slot];
+    values.setZero();
+    if (slot.name.ends_with(".scale")) values.setOnes();
+    if (!slot.decays) continue;  // only weight matrices are drawn
+    const double limit = std::sqrt(6.0 / static_cast<double>(slot.rows + slot.columns));
+    Rng stream = rng.split(slot.name);
+    for (Index i = 0; i < values.size(); ++i) {
+      values.data()[i] = static_cast<S>(limit * (2 * stream.uniform() - 1));
+    }
+  }
+  statistics.values().setZero();
+}
+
+template <class S>
+bool Network<S>::finite() const {
+  return parameters.values().allFinite() && statistics.values().allFinite();
+}
+
+template <class S>
+Matrix<S> project(const Network<S>& network, Index view, ConstMatrixRef<S> x) {
+  const EncoderSlots& e = network.encoder(view);
+  const auto& statistics = network.statistics;
+  const double seen = statistics[e.batches](0, 0);
+  const double correction = seen > 0 ? running_weights(network.shape.momentum, seen).correction : 0;
+  const RowVector<S> none;
+  Matrix<S> in = x;
+  for (const HiddenSlots& h : e.hidden) {
+    Matrix<S> out(x.rows(), h.weight.columns);
+    dense_forward<S>(in, network.parameters[h.weight], row_of(network, h.bias), out);
+    relu_forward<S>(out);
+    batch_norm_infer<S>(out, row_of(network, h.scale), row_of(network, h.shift), correction * statistics[h.mean],
+                        correction * statistics[h.variance], out);
+    in.swap(out);
+  }
+  Matrix<S> a(x.rows(), network.shape.components);
+  dense_forward<S>(in, network.parameters[e.output_weight], none, a);
+  batch_norm_infer<S>(a, none, none, correction * statistics[e.output_mean], correction * statistics[e.output_variance],
+                      a);
+  if (network.shape.projection == Projection::identity) return a;
+  Matrix<S> z(a.rows(), a.cols());
+  whitening_infer<S>(a, statistics[e.whitening_centre], statistics[e.whitening_transform], z);
+  return z;
+}
+
+template <class S>
+Matrix<S> head_log_probabilities(const Network<S>& network, Index view, ConstMatrixRef<S> z) {
+  const HeadSlots& head = network.head(view);
+  Matrix<S> logits(z.rows(), network.shape.classes);
+  dense_forward<S>(z, network.parameters[head.weight], row_of(network, head.bias), logits);
+  log_softmax<S>(logits);
+  return logits;
+}
+
+template struct Network<float>;
+template struct Network<double>;
+template Matrix<float> project<float>(const Network<float>&, Index, ConstMatrixRef<float>);
+template Matrix<double> project<double>(const Network<double>&, Index, ConstMatrixRef<double>);
+template Matrix<float> head_log_probabilities<float>(const Network<float>&, Index, ConstMatrixRef<float>);
+template Matrix<double> head_log_probabilities<double>(const Network<double>&, Index, ConstMatrixRef<double>);
+
+}  // namespace tocca

@@ -1,0 +1,54 @@
+/// ReLU and batch normalisation.
+///
+/// S. Ioffe, C. Szegedy, Batch normalization, ICML 2015. A batch is normalised with its biased variance (divided by m);
+/// the running variance that inference uses is the unbiased one (divided by m − 1), so that unseen data come out with
+/// unit variance too.
+#pragma once
+
+#include "tocca/core/matrix.h"
+
+namespace tocca {
+
+/// Added to the variance. The value of Keras, which the published program runs on.
+inline constexpr double kBatchNormEpsilon = 1e-3;
+
+/// y ← max(y, 0).
+template <class S>
+void relu_forward(MatrixRef<S> y);
+
+/// What batch norm remembers of a batch for the way back.
+template <class S>
+struct BatchNormCache {
+  RowVector<S> mean;               ///< (d)
+  RowVector<S> variance;           ///< (d) biased
+  RowVector<S> inverse_deviation;  ///< (d) 1/√(variance + ε)
+};
+
+/// out (m × d) ← scale ∘ (y − mean)/√(variance + ε) + shift over the batch y (m × d), m ≥ 2. Empty scale and shift: 1
+/// and 0.
+template <class S>
+void batch_norm_forward(ConstMatrixRef<S> y, ConstRowRef<S> scale, ConstRowRef<S> shift, BatchNormCache<S>& cache,
+                        MatrixRef<S> out);
+
+/// Gradients with respect to scale and shift (left alone if empty) and, in place of dout (m × d), to y.
+template <class S>
+void batch_norm_backward(ConstMatrixRef<S> y, ConstRowRef<S> scale, const BatchNormCache<S>& cache, MatrixRef<S> dout,
+                         RowRef<S> dscale, RowRef<S> dshift);
+
+/// The same two for a layer y = ReLU(·): the gradient with respect to ReLU's input, which is where y is positive.
+template <class S>
+void relu_batch_norm_backward(ConstMatrixRef<S> y, ConstRowRef<S> scale, const BatchNormCache<S>& cache,
+                              MatrixRef<S> dout, RowRef<S> dscale, RowRef<S> dshift);
+
+/// Moves the running mean and unbiased variance (1 × d, before the bias correction) one batch on.
+/// keep, add: see RunningWeights.
+template <class S>
+void batch_norm_update(const BatchNormCache<S>& cache, Index rows, double keep, double add, MatrixRef<double> mean,
+                       MatrixRef<double> variance);
+
+/// out ← scale ∘ (y − mean)/√(variance + ε) + shift with the (corrected) running statistics; in place allowed.
+template <class S>
+void batch_norm_infer(ConstMatrixRef<S> y, ConstRowRef<S> scale, ConstRowRef<S> shift, ConstMatrixRef<double> mean,
+                      ConstMatrixRef<double> variance, MatrixRef<S> out);
+
+}  // namespace tocca

@@ -1,0 +1,18 @@
+/// Dropout: during training, each entry is set to zero with a given probability and the others are scaled up.
+///
+/// N. Srivastava et al., Dropout: a simple way to prevent neural networks from overfitting, JMLR 15, 2014.
+#pragma once
+
+#include <cstdint>
+
+#include "tocca/core/matrix.h"
+
+namespace tocca {
+
+/// Zeroes each entry of x (m × d) with probability `rate`, 0 ≤ rate < 1, and divides the rest by 1 − rate. Which ones
+/// depends on `key` (a stream of Rng: one for each step, view and layer) and their place alone, so that calling it with
+/// the gradient is its own way back.
+template <class S>
+void dropout(MatrixRef<S> x, double rate, std::uint64_t key);
+
+}  // namespace tocca
