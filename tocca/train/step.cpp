@@ -1,0 +1,152 @@
+#include "tocca/train/step.h"
+
+#include "tocca/core/denormals.h"
+#include "tocca/ops/decorrelation.h"
+#include "tocca/ops/dense.h"
+#include "tocca/ops/softmax.h"
+
+namespace tocca {
+
+template <class S>
+TrainingStep<S>::TrainingStep(Network<S>& network, const Objective& objective, Index capacity, const Context& context)
+    : network_(network),
+      objective_(objective),
+      context_(context),
+      terms_(network.encoders.size()),
+      gradients_(network.parameter_layout),
+      first_moments_(network.parameter_layout),
+      second_moments_(network.parameter_layout) {
+  for (Index v = 0; v < network.views(); ++v) {
+    passes_.emplace_back(network, v, capacity);
+    head_gradients_.push_back(
+        {Matrix<S>(network.shape.components, network.shape.classes), RowVector<S>(network.shape.classes)});
+  }
+}
+
+template <class S>
+LossTerms TrainingStep<S>::gradients(const Batch& batch, const RowReader<S>& read, const Rng& rng) {
+  return run(batch, read, rng, false);
+}
+
+template <class S>
+LossTerms TrainingStep<S>::step(const Batch& batch, const RowReader<S>& read, const Rng& rng,
+                                const NadamOptions& options) {
+  nadam_ = options;
+  coefficients_ = schedule_.next(options);
+  return run(batch, read, rng, true);
+}
+
+template <class S>
+LossTerms TrainingStep<S>::run(const Batch& batch, const RowReader<S>& read, const Rng& rng, bool with_update) {
+  forward(batch, read, rng);
+  const Index pairs = count_pairs(batch.row_of);
+  context_.parallel(network_.views(), [&](Index view) {
+    const FlushDenormals flush;
+    const auto v = static_cast<std::size_t>(view);
+    backward(v, batch, pairs, rng);
+    if (with_update) update_encoder(v);
+  });
+  collect_head_gradients();
+  if (with_update) {
+    for (const HeadSlots& head : network_.heads) {
+      update(head.weight);
+      update(head.bias);
+    }
+  }
+  LossTerms sum;
+  for (const LossTerms& t : terms_) {
+    sum.task += t.task;
+    sum.agreement += t.agreement;
+    sum.decorrelation += t.decorrelation;
+  }
+  return sum;
+}
+
+template <class S>
+void TrainingStep<S>::forward(const Batch& batch, const RowReader<S>& read, const Rng& rng) {
+  context_.parallel(network_.views(), [&](Index view) {
+    const FlushDenormals flush;
+    const auto& samples = batch.samples[static_cast<std::size_t>(view)];
+    ViewPass<S>& pass = passes_[static_cast<std::size_t>(view)];
+    const MatrixMap<S> input = pass.input(static_cast<Index>(samples.size()));
+    if (!samples.empty()) read(view, samples, input);
+    pass.forward(network_, objective_.dropout, rng);
+  });
+}
+
+template <class S>
+void TrainingStep<S>::task_loss(std::size_t v, const Batch& batch) {
+  ViewPass<S>& pass = passes_[v];
+  const HeadSlots& head = network_.head(static_cast<Index>(v));
+  const auto& p = network_.parameters;
+  dense_forward<S>(pass.z(), p[head.weight], p[head.bias].row(0), pass.logits());
+  terms_[v].task = softmax_cross_entropy<S>(batch.labels[v], pass.logits());
+  dense_backward_weight<S>(pass.z(), pass.logits(), head_gradients_[v].weight);
+  dense_backward_bias<S>(pass.logits(), head_gradients_[v].bias);
+  dense_backward_input<S>(pass.logits(), p[head.weight], pass.dz());
+}
+
+template <class S>
+void TrainingStep<S>::backward(std::size_t v, const Batch& batch, Index pairs, const Rng& rng) {
+  ViewPass<S>& pass = passes_[v];
+  terms_[v] = {};
+  if (pass.rows() == 0) {
+    head_gradients_[v].weight.setZero();
+    head_gradients_[v].bias.setZero();
+    const EncoderSlots& e = network_.encoders[v];
+    for (const HiddenSlots& h : e.hidden) {
+      for (const Slot* slot : {&h.weight, &h.bias, &h.scale, &h.shift}) gradients_[*slot].setZero();
+    }
+    gradients_[e.output_weight].setZero();
+    return;
+  }
+  task_loss(v, batch);
+  std::vector<MatrixMap<S>> z;
+  for (ViewPass<S>& other : passes_) z.push_back(other.z());
+  terms_[v].agreement = l2_distance<S>(z, batch.row_of, v, pairs, objective_.agreement_weight, pass.dz());
+  pass.backward_projection();
+  if (network_.shape.decorrelated) {
+    const EncoderSlots& e = network_.encoders[v];
+    auto& s = network_.statistics;
+    terms_[v].decorrelation = soft_decorrelation<S>(pass.a(), network_.shape.momentum, objective_.decorrelation_weight,
+                                                    s[e.decorrelation_cross], s[e.decorrelation_normaliser], pass.dz());
+  }
+  pass.backward_encoder(network_, objective_.dropout, rng, gradients_);
+}
+
+template <class S>
+void TrainingStep<S>::collect_head_gradients() {
+  for (std::size_t v = 0; v < passes_.size(); ++v) {
+    const HeadSlots& head = network_.head(static_cast<Index>(v));
+    if (v == 0 || !network_.shape.shared_head) {
+      gradients_[head.weight] = head_gradients_[v].weight;
+      gradients_[head.bias] = head_gradients_[v].bias;
+    } else {
+      gradients_[head.weight] += head_gradients_[v].weight;
+      gradients_[head.bias] += head_gradients_[v].bias;
+    }
+  }
+}
+
+template <class S>
+void TrainingStep<S>::update(const Slot& slot) {
+  const auto at = [&](Buffer<S>& buffer) {
+    return std::span<S>(buffer.values().data() + slot.offset, static_cast<std::size_t>(slot.size()));
+  };
+  nadam_update<S>(nadam_, coefficients_, slot.decays ? 2 * objective_.weight_decay : 0, at(network_.parameters),
+                  at(gradients_), at(first_moments_), at(second_moments_));
+}
+
+template <class S>
+void TrainingStep<S>::update_encoder(std::size_t v) {
+  const EncoderSlots& e = network_.encoders[v];
+  for (const HiddenSlots& h : e.hidden) {
+    for (const Slot* slot : {&h.weight, &h.bias, &h.scale, &h.shift}) update(*slot);
+  }
+  update(e.output_weight);
+}
+
+template class TrainingStep<float>;
+template class TrainingStep<double>;
+
+}  // namespace tocca

@@ -1,0 +1,60 @@
+/// One view's way through its encoder and back, with every buffer it needs, allocated once.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "tocca/core/rng.h"
+#include "tocca/model/network.h"
+#include "tocca/ops/batch_norm.h"
+#include "tocca/ops/whitening.h"
+
+namespace tocca {
+
+template <class S>
+class ViewPass {
+ public:
+  /// For batches of up to `capacity` rows of that view.
+  ViewPass(const Network<S>& network, Index view, Index capacity);
+
+  /// Where the caller puts the batch's standardised rows (m × d_v). m = 0: the view is left out of this step.
+  MatrixMap<S> input(Index rows);
+  /// x → A → Z on the batch, in training mode; the network's running statistics of this view move on.
+  void forward(Network<S>& network, double dropout, const Rng& rng);
+
+  [[nodiscard]] Index rows() const { return rows_; }
+  [[nodiscard]] MatrixMap<S> a() { return top(a_); }                       ///< before whitening (m × d_o)
+  [[nodiscard]] MatrixMap<S> z() { return whitens_ ? top(z_) : top(a_); }  ///< in the shared space (m × d_o)
+  [[nodiscard]] MatrixMap<S> dz() { return top(dz_); }                     ///< ∂L/∂Z, then ∂L/∂A (m × d_o)
+  [[nodiscard]] MatrixMap<S> logits() { return top(logits_); }             ///< (m × C)
+
+  /// ∂L/∂Z in dz() becomes ∂L/∂A; nothing to do without whitening.
+  void backward_projection();
+  /// From ∂L/∂A in dz() to the gradients of this view's parameters.
+  void backward_encoder(const Network<S>& network, double dropout, const Rng& rng, Buffer<S>& gradients);
+
+ private:
+  struct Layer {
+    Matrix<S> activated;  // after ReLU (capacity × h)
+    Matrix<S> output;     // after batch norm and dropout (capacity × h)
+    BatchNormCache<S> norm;
+  };
+
+  MatrixMap<S> top(Matrix<S>& m) const { return {m.data(), rows_, m.cols()}; }
+  MatrixMap<S> layer_input(std::size_t layer) { return layer == 0 ? top(x_) : top(layers_[layer - 1].output); }
+  void forward_layer(const Network<S>& network, std::size_t layer, double dropout, const Rng& rng);
+  void update_statistics(Network<S>& network);
+
+  Index view_;
+  Index rows_ = 0;
+  bool whitens_;
+  Matrix<S> x_;
+  std::vector<Layer> layers_;
+  Matrix<S> linear_;  // dense output before the last batch norm
+  BatchNormCache<S> output_norm_;
+  Matrix<S> a_, z_, dz_, logits_;
+  WhiteningCache whitening_;
+  std::array<Matrix<S>, 2> gradient_;  // of a layer's output and of its input, in turn
+};
+
+}  // namespace tocca
