@@ -1,5 +1,6 @@
 /// Matrix products through CBLAS, single-threaded: parallelism is above, over views and fixed blocks of rows, so that
-/// results do not depend on the number of threads.
+/// results do not depend on the number of threads. Dimensions may be zero (an empty sum is zero). All throw InputError
+/// where shapes do not agree, or a dimension does not fit BLAS's integer. With beta = 0, C need not be initialised.
 #pragma once
 
 #include "tocca/core/matrix.h"
@@ -18,5 +19,10 @@ void multiply_a_bt(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S a
 /// C ← alpha · Aᵀ A + beta · C for symmetric C (d × d), both triangles written.
 template <class S>
 void multiply_at_a(ConstMatrixRef<S> a, MatrixRef<S> c, S alpha = 1, S beta = 0);
+
+namespace detail {
+/// Makes OpenBLAS compute in the calling thread, once and for the whole process. Called before any BLAS or LAPACK work.
+void use_one_blas_thread();
+}  // namespace detail
 
 }  // namespace tocca

@@ -11,10 +11,12 @@ struct SymmetricEigen {
   Matrix<double> vectors;  ///< (d × d) in columns, orthonormal
 };
 
-/// Reads the lower triangle. Throws Error if `s` is not square or not finite, or if LAPACK does not converge.
+/// Reads the lower triangle. Throws InputError if `s` is not square; Error if it is not finite or LAPACK does not
+/// converge, which in training are numerical outcomes and not the caller's mistake.
 SymmetricEigen symmetric_eigen(ConstMatrixRef<double> s);
 
-/// U = V diag(values^{-1/2}) Vᵀ, the symmetric (ZCA) inverse square root. Values must be positive.
+/// U = V diag(values^{-1/2}) Vᵀ, the symmetric (ZCA) inverse square root, exactly symmetric. Throws Error unless all
+/// values are positive.
 Matrix<double> inverse_sqrt(const SymmetricEigen& eigen);
 
 /// Given G = ∂L/∂U for U = S^{-1/2}, returns ∂L/∂S = V (K ∘ (Vᵀ sym(G) V)) Vᵀ with the divided differences of λ^{-1/2},

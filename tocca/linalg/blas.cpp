@@ -1,0 +1,132 @@
+#include "tocca/linalg/blas.h"
+
+#include <cblas.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "tocca/core/error.h"
+
+namespace tocca {
+namespace {
+
+void require_shape(const char* where, Index rows, Index cols, Index need_rows, Index need_cols) {
+  if (rows == need_rows && cols == need_cols) return;
+  throw InputError(where,
+                   fmt::format("shape of C: got {} x {}, need {} x {}; resize it", rows, cols, need_rows, need_cols));
+}
+
+void require_inner(const char* where, Index a, Index b) {
+  if (a == b) return;
+  throw InputError(where, fmt::format("inner dimensions: got {} and {}, need equal ones; check both matrices", a, b));
+}
+
+int blas_int(Index n) {
+  if (n > std::numeric_limits<int>::max())
+    throw InputError("blas", fmt::format("dimension: got {}, need at most {}; work in blocks of rows", n,
+                                         std::numeric_limits<int>::max()));
+  return static_cast<int>(n);
+}
+
+/// The distance between rows. Eigen gives a matrix of one row or no columns any stride, BLAS insists on a sound one.
+template <class M>
+int leading_dimension(const M& m) {
+  return blas_int(std::max({m.outerStride(), m.cols(), Index{1}}));
+}
+
+template <class S>
+void scale(MatrixRef<S> c, S beta) {
+  if (beta == S{0})
+    c.setZero();
+  else
+    c *= beta;
+}
+
+template <class S>
+void gemm(CBLAS_TRANSPOSE op_a, CBLAS_TRANSPOSE op_b, Index inner, ConstMatrixRef<S> a, ConstMatrixRef<S> b,
+          MatrixRef<S> c, S alpha, S beta) {
+  if (c.size() == 0) return;
+  if (inner == 0) return scale<S>(c, beta);
+  detail::use_one_blas_thread();
+  const int m = blas_int(c.rows()), n = blas_int(c.cols()), k = blas_int(inner);
+  const int lda = leading_dimension(a), ldb = leading_dimension(b), ldc = leading_dimension(c);
+  if constexpr (std::is_same_v<S, float>)
+    cblas_sgemm(CblasRowMajor, op_a, op_b, m, n, k, alpha, a.data(), lda, b.data(), ldb, beta, c.data(), ldc);
+  else
+    cblas_dgemm(CblasRowMajor, op_a, op_b, m, n, k, alpha, a.data(), lda, b.data(), ldb, beta, c.data(), ldc);
+}
+
+template <class S>
+void syrk(ConstMatrixRef<S> a, MatrixRef<S> c, S alpha, S beta) {
+  detail::use_one_blas_thread();
+  const int n = blas_int(c.rows()), k = blas_int(a.rows());
+  const int lda = leading_dimension(a), ldc = leading_dimension(c);
+  if constexpr (std::is_same_v<S, float>)
+    cblas_ssyrk(CblasRowMajor, CblasLower, CblasTrans, n, k, alpha, a.data(), lda, beta, c.data(), ldc);
+  else
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, n, k, alpha, a.data(), lda, beta, c.data(), ldc);
+}
+
+/// Copies the lower triangle onto the upper one, in tiles so that neither side walks through memory column by column.
+template <class S>
+void mirror_lower(MatrixRef<S> c) {
+  constexpr Index kTile = 32;
+  const Index n = c.rows();
+  for (Index top = 0; top < n; top += kTile)
+    for (Index left = 0; left <= top; left += kTile)
+      for (Index i = top; i < std::min(top + kTile, n); ++i)
+        for (Index j = left; j < std::min(left + kTile, i); ++j) c(j, i) = c(i, j);
+}
+
+}  // namespace
+
+void detail::use_one_blas_thread() {
+  static const bool done = [] {
+    openblas_set_num_threads(1);
+    return true;
+  }();
+  static_cast<void>(done);
+}
+
+template <class S>
+void multiply(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha, S beta) {
+  require_inner("multiply", a.cols(), b.rows());
+  require_shape("multiply", c.rows(), c.cols(), a.rows(), b.cols());
+  gemm<S>(CblasNoTrans, CblasNoTrans, a.cols(), a, b, c, alpha, beta);
+}
+
+template <class S>
+void multiply_at_b(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha, S beta) {
+  require_inner("multiply_at_b", a.rows(), b.rows());
+  require_shape("multiply_at_b", c.rows(), c.cols(), a.cols(), b.cols());
+  gemm<S>(CblasTrans, CblasNoTrans, a.rows(), a, b, c, alpha, beta);
+}
+
+template <class S>
+void multiply_a_bt(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha, S beta) {
+  require_inner("multiply_a_bt", a.cols(), b.cols());
+  require_shape("multiply_a_bt", c.rows(), c.cols(), a.rows(), b.rows());
+  gemm<S>(CblasNoTrans, CblasTrans, a.cols(), a, b, c, alpha, beta);
+}
+
+template <class S>
+void multiply_at_a(ConstMatrixRef<S> a, MatrixRef<S> c, S alpha, S beta) {
+  require_shape("multiply_at_a", c.rows(), c.cols(), a.cols(), a.cols());
+  if (c.size() == 0) return;
+  if (a.rows() == 0) return scale<S>(c, beta);
+  syrk<S>(a, c, alpha, beta);
+  mirror_lower<S>(c);
+}
+
+template void multiply<float>(ConstMatrixRef<float>, ConstMatrixRef<float>, MatrixRef<float>, float, float);
+template void multiply<double>(ConstMatrixRef<double>, ConstMatrixRef<double>, MatrixRef<double>, double, double);
+template void multiply_at_b<float>(ConstMatrixRef<float>, ConstMatrixRef<float>, MatrixRef<float>, float, float);
+template void multiply_at_b<double>(ConstMatrixRef<double>, ConstMatrixRef<double>, MatrixRef<double>, double, double);
+template void multiply_a_bt<float>(ConstMatrixRef<float>, ConstMatrixRef<float>, MatrixRef<float>, float, float);
+template void multiply_a_bt<double>(ConstMatrixRef<double>, ConstMatrixRef<double>, MatrixRef<double>, double, double);
+template void multiply_at_a<float>(ConstMatrixRef<float>, MatrixRef<float>, float, float);
+template void multiply_at_a<double>(ConstMatrixRef<double>, MatrixRef<double>, double, double);
+
+}  // namespace tocca

@@ -1,0 +1,121 @@
+#include "tocca/linalg/blas.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tocca/core/context.h"
+#include "tocca/core/error.h"
+#include "tocca/core/rng.h"
+
+namespace tocca {
+namespace {
+
+template <class S>
+class BlasTest : public ::testing::Test {
+ protected:
+  static Matrix<S> random(Index rows, Index cols, const char* name) {
+    Rng rng = Rng(3).split(name);
+    return Matrix<S>::NullaryExpr(rows, cols, [&] { return static_cast<S>(rng.normal()); });
+  }
+  static void expect_near(const Matrix<S>& got, const Matrix<S>& want) {
+    ASSERT_EQ(got.rows(), want.rows());
+    ASSERT_EQ(got.cols(), want.cols());
+    if (got.size() > 0) {
+      EXPECT_LT((got - want).cwiseAbs().maxCoeff(), S{100} * std::numeric_limits<S>::epsilon());
+    }
+  }
+};
+using Scalars = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(BlasTest, Scalars);
+
+TYPED_TEST(BlasTest, ProductsEqualTheirDefinitions) {
+  using S = TypeParam;
+  const Matrix<S> a = this->random(5, 3, "a"), b = this->random(3, 4, "b"), c0 = this->random(5, 4, "c");
+  const Matrix<S> at = a.transpose(), bt = b.transpose();
+  const Matrix<S> want = S{2} * a.lazyProduct(b) + S{0.5} * c0;
+  Matrix<S> c = c0;
+  multiply<S>(a, b, c, S{2}, S{0.5});
+  this->expect_near(c, want);
+  c = c0;
+  multiply_at_b<S>(at, b, c, S{2}, S{0.5});
+  this->expect_near(c, want);
+  c = c0;
+  multiply_a_bt<S>(a, bt, c, S{2}, S{0.5});
+  this->expect_near(c, want);
+}
+
+TYPED_TEST(BlasTest, GramMatrixHasBothTriangles) {
+  using S = TypeParam;
+  const Matrix<S> a = this->random(6, 71, "a");
+  Matrix<S> c = Matrix<S>::Identity(71, 71);
+  multiply_at_a<S>(a, c, S{0.5}, S{3});
+  this->expect_near(c, S{0.5} * a.transpose().lazyProduct(a) + S{3} * Matrix<S>::Identity(71, 71));
+  EXPECT_EQ(c, Matrix<S>(c.transpose()));
+}
+
+TYPED_TEST(BlasTest, TakesAndFillsBlocksOfLargerMatrices) {
+  using S = TypeParam;
+  const Matrix<S> a = this->random(7, 9, "a"), b = this->random(8, 6, "b");
+  Matrix<S> c = Matrix<S>::Constant(5, 5, S{-1});
+  multiply<S>(a.block(1, 2, 3, 4), b.block(2, 1, 4, 2), c.block(1, 1, 3, 2));
+  Matrix<S> want = Matrix<S>::Constant(5, 5, S{-1});
+  want.block(1, 1, 3, 2) = a.block(1, 2, 3, 4).lazyProduct(b.block(2, 1, 4, 2));
+  this->expect_near(c, want);
+}
+
+TYPED_TEST(BlasTest, TakesVectorsAndSingleRows) {
+  using S = TypeParam;
+  const Matrix<S> a = this->random(4, 3, "a");
+  const Vector<S> v = this->random(3, 1, "v");
+  Matrix<S> c(4, 1);
+  multiply<S>(a, v, c);
+  this->expect_near(c, a.lazyProduct(v));
+  Matrix<S> r(1, 3);
+  multiply<S>(a.row(2), Matrix<S>::Identity(3, 3), r);
+  this->expect_near(r, a.row(2));
+}
+
+TYPED_TEST(BlasTest, EmptySumsAreZeroAndOldValuesNeedNotExist) {
+  using S = TypeParam;
+  Matrix<S> c = Matrix<S>::Constant(2, 3, std::numeric_limits<S>::quiet_NaN());
+  multiply<S>(Matrix<S>(2, 0), Matrix<S>(0, 3), c);
+  EXPECT_EQ(c, (Matrix<S>::Zero(2, 3)));
+  Matrix<S> g = Matrix<S>::Constant(3, 3, std::numeric_limits<S>::quiet_NaN());
+  multiply_at_a<S>(Matrix<S>(0, 3), g);
+  EXPECT_EQ(g, (Matrix<S>::Zero(3, 3)));
+  g.setOnes();
+  multiply_at_b<S>(Matrix<S>(0, 3), Matrix<S>(0, 3), g, S{1}, S{2});
+  EXPECT_EQ(g, (Matrix<S>::Constant(3, 3, S{2})));
+  Matrix<S> nothing(0, 3);
+  multiply<S>(Matrix<S>(0, 5), Matrix<S>(5, 3), nothing);
+  multiply_a_bt<S>(Matrix<S>(0, 5), Matrix<S>(3, 5), nothing);
+  c.setConstant(std::numeric_limits<S>::quiet_NaN());
+  multiply<S>(Matrix<S>::Ones(2, 2), Matrix<S>::Ones(2, 3), c);
+  EXPECT_EQ(c, (Matrix<S>::Constant(2, 3, S{2})));
+}
+
+TYPED_TEST(BlasTest, SameBitsInEveryThread) {
+  using S = TypeParam;
+  const Matrix<S> a = this->random(300, 70, "a"), b = this->random(300, 50, "b");
+  std::vector<Matrix<S>> products(16, Matrix<S>(70, 50));
+  make_context(4).parallel(16, [&](Index i) { multiply_at_b<S>(a, b, products[static_cast<std::size_t>(i)]); });
+  for (const auto& product : products) EXPECT_EQ(product, products[0]);
+}
+
+TYPED_TEST(BlasTest, RefusesShapesThatDiffer) {
+  using S = TypeParam;
+  const Matrix<S> a(2, 3), b(4, 5);
+  Matrix<S> c(2, 5);
+  EXPECT_THAT([&] { multiply<S>(a, b, c); },
+              ::testing::ThrowsMessage<InputError>(
+                  ::testing::StrEq("[multiply] inner dimensions: got 3 and 4, need equal ones; check both matrices")));
+  EXPECT_THAT([&] { multiply_at_a<S>(a, c); }, ::testing::ThrowsMessage<InputError>(::testing::StrEq(
+                                                   "[multiply_at_a] shape of C: got 2 x 5, need 3 x 3; resize it")));
+  EXPECT_THROW(multiply_at_b<S>(a, b, c), InputError);
+  EXPECT_THROW(multiply_a_bt<S>(a, b, c), InputError);
+}
+
+}  // namespace
+}  // namespace tocca

@@ -1,0 +1,126 @@
+#include "tocca/linalg/symmetric.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <Eigen/QR>
+#include <limits>
+#include <vector>
+
+#include "tocca/core/error.h"
+#include "tocca/core/rng.h"
+#include "tocca/testing/gradient_check.h"
+
+namespace tocca {
+namespace {
+
+Matrix<double> random(Index rows, Index cols, const char* name) {
+  Rng rng = Rng(5).split(name);
+  return Matrix<double>::NullaryExpr(rows, cols, [&] { return rng.normal(); });
+}
+
+Vector<double> vector(const std::vector<double>& values) {
+  return Vector<double>::Map(values.data(), static_cast<Index>(values.size()));
+}
+
+/// Q diag(values) Qᵀ for a random rotation Q.
+Matrix<double> with_eigenvalues(const Vector<double>& values) {
+  const Index d = values.size();
+  const Matrix<double> q = random(d, d, "rotation").householderQr().householderQ();
+  const Matrix<double> s = q * values.asDiagonal() * q.transpose();
+  return 0.5 * (s + s.transpose());
+}
+
+double largest(const Matrix<double>& m) { return m.cwiseAbs().maxCoeff(); }
+
+class SymmetricTest : public ::testing::TestWithParam<std::vector<double>> {};
+INSTANTIATE_TEST_SUITE_P(ChosenEigenvalues, SymmetricTest,
+                         ::testing::Values(std::vector<double>{3}, std::vector<double>{1, 1, 1, 1},
+                                           std::vector<double>{2, 2, 5}, std::vector<double>{-1, 0, 0, 4},
+                                           std::vector<double>{1e-8, 1, 1e8}, std::vector<double>{0, 0},
+                                           std::vector<double>{-3, 1e-12, 1, 1, 2, 7, 7, 7}));
+
+TEST_P(SymmetricTest, RecoversValuesAndOrthonormalVectors) {
+  const Vector<double> values = vector(GetParam());
+  const Index d = values.size();
+  const double scale = std::max(values.cwiseAbs().maxCoeff(), 1e-300);
+  const Matrix<double> s = with_eigenvalues(values);
+  const SymmetricEigen eigen = symmetric_eigen(s);
+  EXPECT_LT(largest(eigen.values - values), 1e-13 * scale + 1e-300);
+  EXPECT_LT(largest(s * eigen.vectors - eigen.vectors * eigen.values.asDiagonal()), 1e-13 * scale + 1e-300);
+  EXPECT_LT(largest(eigen.vectors.transpose() * eigen.vectors - Matrix<double>::Identity(d, d)), 1e-13);
+}
+
+TEST_P(SymmetricTest, InverseSquareRootWhitens) {
+  Vector<double> values = vector(GetParam());
+  values.array() += 0.5 - values.minCoeff();
+  const Index d = values.size();
+  const Matrix<double> s = with_eigenvalues(values), u = inverse_sqrt(symmetric_eigen(s));
+  EXPECT_EQ(u, Matrix<double>(u.transpose()));
+  EXPECT_LT(largest(u * s * u - Matrix<double>::Identity(d, d)), 1e-14 * values.maxCoeff() / values.minCoeff());
+}
+
+TEST(Symmetric, ReadsOnlyTheLowerTriangle) {
+  Matrix<double> s = with_eigenvalues(vector({1, 2, 3}));
+  const Vector<double> values = symmetric_eigen(s).values;
+  s(0, 2) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(symmetric_eigen(s).values, values);
+}
+
+TEST(Symmetric, OfNothingIsNothing) {
+  const SymmetricEigen eigen = symmetric_eigen(Matrix<double>(0, 0));
+  EXPECT_EQ(eigen.values.size(), 0);
+  EXPECT_EQ(inverse_sqrt(eigen).size(), 0);
+}
+
+TEST(Symmetric, KnownInverseSquareRoot) {
+  const Matrix<double> s = (Matrix<double>(2, 2) << 5, 4, 4, 5).finished();  // eigenvalues 1 and 9
+  const Matrix<double> want = (Matrix<double>(2, 2) << 2, -1, -1, 2).finished() / 3;
+  EXPECT_LT(largest(inverse_sqrt(symmetric_eigen(s)) - want), 1e-15);
+}
+
+/// loss(S) = Σ W ∘ (sym S)^{-1/2}, so that entries of S may be perturbed one by one.
+void check_adjoint(const Matrix<double>& s) {
+  const Matrix<double> w = random(s.rows(), s.rows(), "loss");
+  const auto loss = [&](const Matrix<double>& x) {
+    return w.cwiseProduct(inverse_sqrt(symmetric_eigen(0.5 * (x + x.transpose())))).sum();
+  };
+  const Matrix<double> gradient = inverse_sqrt_adjoint(symmetric_eigen(s), w);
+  ASSERT_TRUE(gradient.allFinite());
+  EXPECT_EQ(gradient, Matrix<double>(gradient.transpose()));
+  EXPECT_LT(testing::max_gradient_error(loss, s, gradient), 1e-8);
+}
+
+TEST(InverseSqrtAdjoint, DistinctEigenvalues) { check_adjoint(with_eigenvalues(vector({0.5, 1, 2, 3.5}))); }
+TEST(InverseSqrtAdjoint, OneDimension) { check_adjoint(Matrix<double>::Constant(1, 1, 1.7)); }
+TEST(InverseSqrtAdjoint, Identity) { check_adjoint(Matrix<double>::Identity(4, 4)); }
+TEST(InverseSqrtAdjoint, ExactlyRepeatedEigenvalue) { check_adjoint(vector({2, 2, 5}).asDiagonal()); }
+TEST(InverseSqrtAdjoint, NearlyRepeatedEigenvalue) { check_adjoint(with_eigenvalues(vector({2, 2 + 1e-13, 5}))); }
+
+TEST(InverseSqrtAdjoint, OfTheIdentityIsMinusHalf) {
+  const Matrix<double> w = random(3, 3, "loss");
+  const Matrix<double> got = inverse_sqrt_adjoint(symmetric_eigen(Matrix<double>::Identity(3, 3)), w);
+  EXPECT_LT(largest(got + 0.25 * (w + w.transpose())), 1e-15);
+}
+
+TEST(Symmetric, RefusesBadInput) {
+  using ::testing::StrEq;
+  using ::testing::ThrowsMessage;
+  Matrix<double> s = Matrix<double>::Identity(3, 3);
+  EXPECT_THAT(
+      [] { symmetric_eigen(Matrix<double>(2, 3)); },
+      ThrowsMessage<InputError>(StrEq("[symmetric_eigen] shape: got 2 x 3, need a square matrix; pass a covariance")));
+  EXPECT_THAT([&] { inverse_sqrt_adjoint(symmetric_eigen(s), Matrix<double>(2, 3)); },
+              ThrowsMessage<InputError>(
+                  StrEq("[inverse_sqrt_adjoint] shape of the gradient: got 2 x 3, need 3 x 3; pass dL/dU")));
+  s(2, 1) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT([&] { symmetric_eigen(s); },
+              ThrowsMessage<Error>(StrEq("[symmetric_eigen] entry (2, 1): got nan, need a finite number; check the "
+                                         "data, or lower the learning rate")));
+  EXPECT_THAT([] { inverse_sqrt(symmetric_eigen(Matrix<double>::Zero(2, 2))); },
+              ThrowsMessage<Error>(
+                  StrEq("[inverse_sqrt] smallest eigenvalue: got 0, need more than 0; add a ridge to the diagonal")));
+}
+
+}  // namespace
+}  // namespace tocca

@@ -1,0 +1,68 @@
+/// Golden values of the numerical building blocks, from tests/data/reference.json (made by tools/make_reference.py, an
+/// independent automatic-differentiation program). For the tests of this repository: needs TOCCA_SOURCE_DIR.
+#pragma once
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tocca/core/error.h"
+#include "tocca/core/matrix.h"
+
+namespace tocca::testing {
+
+/// The values of one case by name.
+///
+/// Example:
+///     Golden zca("zca");
+///     double alpha = zca.number("alpha");
+///     for (const Golden& step : zca.list("steps")) whiten(step.matrix("A"));
+///
+/// Beside Google Test, whose `testing` it hides inside namespace tocca, write `::testing::` for Google Test's.
+class Golden {
+ public:
+  explicit Golden(const std::string& case_name) : Golden(file().at("cases").at(case_name)) {}
+
+  /// A list of rows.
+  [[nodiscard]] Matrix<double> matrix(const std::string& name) const {
+    const auto rows = get<std::vector<std::vector<double>>>(name);
+    Matrix<double> m(static_cast<Index>(rows.size()), rows.empty() ? 0 : static_cast<Index>(rows[0].size()));
+    for (Index i = 0; i < m.rows(); ++i)
+      m.row(i) = RowVector<double>::Map(rows.at(static_cast<std::size_t>(i)).data(), m.cols());
+    return m;
+  }
+  [[nodiscard]] Vector<double> vector(const std::string& name) const {
+    const auto values = get<std::vector<double>>(name);
+    return Vector<double>::Map(values.data(), static_cast<Index>(values.size()));
+  }
+  [[nodiscard]] std::vector<int> integers(const std::string& name) const { return get<std::vector<int>>(name); }
+  [[nodiscard]] double number(const std::string& name) const { return get<double>(name); }
+  /// Groups of values, such as the steps of an iteration.
+  [[nodiscard]] std::vector<Golden> list(const std::string& name) const {
+    std::vector<Golden> items;
+    for (const auto& item : values_.at(name)) items.push_back(Golden(item));
+    return items;
+  }
+
+ private:
+  explicit Golden(nlohmann::json values) : values_(std::move(values)) {}
+
+  template <class T>
+  [[nodiscard]] T get(const std::string& name) const {
+    return values_.at(name).get<T>();
+  }
+  static const nlohmann::json& file() {
+    static const nlohmann::json content = [] {
+      std::ifstream in(TOCCA_SOURCE_DIR "/tests/data/reference.json");
+      if (!in) throw Error("golden", "tests/data/reference.json: cannot be read");
+      return nlohmann::json::parse(in);
+    }();
+    return content;
+  }
+
+  nlohmann::json values_;
+};
+
+}  // namespace tocca::testing
