@@ -222,7 +222,7 @@ class Nadam:
         self.step += 1
         now, after = (BETA1 * (1 - 0.5 * 0.96 ** (SCHEDULE_DECAY * t)) for t in (self.step, self.step + 1))
         self.product *= now
-        # mu_t counts twice here, as in PyTorch 1.x and hence in reference.json; in Dozat's formula it counts once.
+        # mu_t counts twice here, as in early PyTorch and hence in reference.json; in Dozat's formula it counts once.
         ahead = self.product * now * after
         for name, g in grads.items():
             self.m[name] = BETA1 * self.m[name] + (1 - BETA1) * g
@@ -345,7 +345,7 @@ def solved(case, params):
 
 
 def check_gradients(case, params, rng):
-    """The largest error of the gradient at every step against central differences, at a random entry of each parameter."""
+    """The largest error of a random entry of each gradient at every step, against central differences."""
     worst = 0.0
 
     def visit(params, state, batch):
