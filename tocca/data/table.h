@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "tocca/core/matrix.h"
 
@@ -35,9 +37,13 @@ class Table {
   [[nodiscard]] double at(Index row, Index column) const;
   /// Copies the given rows, converted to double, into `out` (rows.size() × columns). Rows may repeat.
   void read_rows(std::span<const Index> rows, MatrixRef<double> out) const;
-  /// Where row 0 lies when the rows are contiguous float32 or float64; null otherwise.
+  /// Where the values lie when they are one row-major block of S (float or double); null otherwise.
   template <class S>
   [[nodiscard]] const S* contiguous() const;
+  /// Calls f(first, row_stride, column_stride) with the storage in its own number type, for loops that must not pay
+  /// for a conversion or a branch per value: value (i, j) is first[i * row_stride + j * column_stride].
+  template <class F>
+  decltype(auto) visit(F&& f) const;
 
  private:
   std::shared_ptr<const void> owner_;
@@ -48,5 +54,39 @@ class Table {
   Index row_stride_ = 0;
   Index column_stride_ = 0;
 };
+
+/// Whether a row holds a NaN; whether it holds nothing else. Integers are never missing.
+bool has_missing(const Table& table, Index row);
+bool all_missing(const Table& table, Index row);
+
+template <class F>
+decltype(auto) Table::visit(F&& f) const {
+  const auto call = [&]<class T>(const T* first) -> decltype(auto) {
+    return std::forward<F>(f)(first, row_stride_, column_stride_);
+  };
+  switch (type_) {
+    case NumberType::f4:
+      return call(static_cast<const float*>(first_));
+    case NumberType::f8:
+      return call(static_cast<const double*>(first_));
+    case NumberType::i1:
+      return call(static_cast<const std::int8_t*>(first_));
+    case NumberType::i2:
+      return call(static_cast<const std::int16_t*>(first_));
+    case NumberType::i4:
+      return call(static_cast<const std::int32_t*>(first_));
+    case NumberType::i8:
+      return call(static_cast<const std::int64_t*>(first_));
+    case NumberType::u1:
+      return call(static_cast<const std::uint8_t*>(first_));
+    case NumberType::u2:
+      return call(static_cast<const std::uint16_t*>(first_));
+    case NumberType::u4:
+      return call(static_cast<const std::uint32_t*>(first_));
+    case NumberType::u8:
+      break;
+  }
+  return call(static_cast<const std::uint64_t*>(first_));
+}
 
 }  // namespace tocca

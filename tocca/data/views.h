@@ -3,8 +3,10 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "tocca/data/labels.h"
 #include "tocca/data/table.h"
 
 namespace tocca {
@@ -34,23 +36,6 @@ struct Views {
   /// Only the named view. Throws InputError, naming the views there are, if there is none of that name.
   [[nodiscard]] const View& named(std::string_view name) const;
 };
-
-/// Class labels of n samples.
-struct Labels {
-  std::vector<int> codes;            ///< (n) class number, or −1: unlabelled
-  std::vector<std::string> classes;  ///< (C) class names; numbers in numeric order, words in alphabetical order
-
-  [[nodiscard]] Index size() const { return static_cast<Index>(codes.size()); }
-  [[nodiscard]] Index class_count() const { return static_cast<Index>(classes.size()); }
-  [[nodiscard]] Index labelled() const;
-  [[nodiscard]] Labels select(std::span<const Index> chosen) const;
-};
-
-/// Labels from text: an empty cell, `NA`, `nan` (in any case) or `-1` means unlabelled. Classes that all read as
-/// numbers are ordered as numbers (and "1", "1.0" are one class), others alphabetically.
-Labels make_labels(std::span<const std::string> text);
-/// The same text read against known classes. Throws InputError naming the first label that is none of them.
-Labels make_labels(std::span<const std::string> text, const std::vector<std::string>& classes);
 
 /// What a method learns from: views and, where it has them, the labels of their samples (codes may be empty: none).
 struct Dataset {

@@ -1,0 +1,110 @@
+#include "tocca/data/table.h"
+
+#include <array>
+#include <cmath>
+#include <type_traits>
+
+namespace tocca {
+namespace {
+
+struct NumberTypeFacts {
+  std::size_t size;
+  std::string_view name;
+};
+
+const NumberTypeFacts& facts(NumberType type) {
+  static constexpr std::array<NumberTypeFacts, 10> kFacts = {{{4, "float32"},
+                                                              {8, "float64"},
+                                                              {1, "int8"},
+                                                              {2, "int16"},
+                                                              {4, "int32"},
+                                                              {8, "int64"},
+                                                              {1, "uint8"},
+                                                              {2, "uint16"},
+                                                              {4, "uint32"},
+                                                              {8, "uint64"}}};
+  return kFacts[static_cast<std::size_t>(type)];
+}
+
+/// Whether `wanted` NaN-ness occurs in the row; integers count as present.
+bool row_contains(const Table& table, Index row, bool missing) {
+  return table.visit([&]<class T>(const T* first, Index row_stride, Index column_stride) {
+    if constexpr (std::is_floating_point_v<T>) {
+      const T* in = first + row * row_stride;
+      for (Index j = 0; j < table.columns(); ++j) {
+        if (std::isnan(in[j * column_stride]) == missing) return true;
+      }
+      return false;
+    } else {
+      return !missing;
+    }
+  });
+}
+
+}  // namespace
+
+std::size_t size_of(NumberType type) { return facts(type).size; }
+std::string_view name_of(NumberType type) { return facts(type).name; }
+
+Table::Table(std::shared_ptr<const void> owner, const void* first, NumberType type, Index rows, Index columns,
+             Index row_stride, Index column_stride)
+    : owner_(std::move(owner)),
+      first_(first),
+      type_(type),
+      rows_(rows),
+      columns_(columns),
+      row_stride_(row_stride),
+      column_stride_(column_stride) {}
+
+Table::Table(Matrix<double> values)
+    : type_(NumberType::f8),
+      rows_(values.rows()),
+      columns_(values.cols()),
+      row_stride_(values.cols()),
+      column_stride_(1) {
+  const auto kept = std::make_shared<const Matrix<double>>(std::move(values));
+  first_ = kept->data();
+  owner_ = kept;
+}
+
+Table::Table(Matrix<float> values)
+    : type_(NumberType::f4),
+      rows_(values.rows()),
+      columns_(values.cols()),
+      row_stride_(values.cols()),
+      column_stride_(1) {
+  const auto kept = std::make_shared<const Matrix<float>>(std::move(values));
+  first_ = kept->data();
+  owner_ = kept;
+}
+
+double Table::at(Index row, Index column) const {
+  return visit([&](const auto* first, Index row_stride, Index column_stride) {
+    return static_cast<double>(first[row * row_stride + column * column_stride]);
+  });
+}
+
+void Table::read_rows(std::span<const Index> rows, MatrixRef<double> out) const {
+  visit([&](const auto* first, Index row_stride, Index column_stride) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto* in = first + rows[i] * row_stride;
+      double* to = &out(static_cast<Index>(i), 0);
+      for (Index j = 0; j < columns_; ++j) to[j] = static_cast<double>(in[j * column_stride]);
+    }
+  });
+}
+
+template <class S>
+const S* Table::contiguous() const {
+  const NumberType wanted = std::is_same_v<S, float> ? NumberType::f4 : NumberType::f8;
+  const bool block = column_stride_ == 1 && row_stride_ == columns_;
+  return type_ == wanted && block ? static_cast<const S*>(first_) : nullptr;
+}
+
+template const float* Table::contiguous<float>() const;
+template const double* Table::contiguous<double>() const;
+
+bool has_missing(const Table& table, Index row) { return row_contains(table, row, true); }
+bool all_missing(const Table& table, Index row) { return table.columns() > 0 && !row_contains(table, row, false); }
+
+}  // namespace tocca
