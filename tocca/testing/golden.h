@@ -23,7 +23,9 @@ namespace tocca::testing {
 /// Beside Google Test, whose `testing` it hides inside namespace tocca, write `::testing::` for Google Test's.
 class Golden {
  public:
-  explicit Golden(const std::string& case_name) : Golden(file().at("cases").at(case_name)) {}
+  explicit Golden(const std::string& case_name) : Golden(file("reference.json").at("cases").at(case_name)) {}
+  /// All cases of tests/data/FILE, whose cases are a list.
+  static std::vector<Golden> cases(const std::string& name) { return Golden(file(name)).list("cases"); }
 
   /// A list of rows.
   [[nodiscard]] Matrix<double> matrix(const std::string& name) const {
@@ -39,6 +41,19 @@ class Golden {
   }
   [[nodiscard]] std::vector<int> integers(const std::string& name) const { return get<std::vector<int>>(name); }
   [[nodiscard]] double number(const std::string& name) const { return get<double>(name); }
+  [[nodiscard]] std::string text(const std::string& name) const { return get<std::string>(name); }
+  /// Values of any type that JSON knows: lists of lists of integers, for instance.
+  template <class T>
+  [[nodiscard]] T get(const std::string& name) const {
+    return values_.at(name).get<T>();
+  }
+  /// A named group of values, and the names in it.
+  [[nodiscard]] Golden group(const std::string& name) const { return Golden(values_.at(name)); }
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& [name, value] : values_.items()) all.push_back(name);
+    return all;
+  }
   /// Groups of values, such as the steps of an iteration.
   [[nodiscard]] std::vector<Golden> list(const std::string& name) const {
     std::vector<Golden> items;
@@ -49,17 +64,10 @@ class Golden {
  private:
   explicit Golden(nlohmann::json values) : values_(std::move(values)) {}
 
-  template <class T>
-  [[nodiscard]] T get(const std::string& name) const {
-    return values_.at(name).get<T>();
-  }
-  static const nlohmann::json& file() {
-    static const nlohmann::json content = [] {
-      std::ifstream in(TOCCA_SOURCE_DIR "/tests/data/reference.json");
-      if (!in) throw Error("golden", "tests/data/reference.json: cannot be read");
-      return nlohmann::json::parse(in);
-    }();
-    return content;
+  static nlohmann::json file(const std::string& name) {
+    std::ifstream in(TOCCA_SOURCE_DIR "/tests/data/" + name);
+    if (!in) throw Error("golden", "tests/data/" + name + ": cannot be read");
+    return nlohmann::json::parse(in);
   }
 
   nlohmann::json values_;

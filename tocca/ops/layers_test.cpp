@@ -1,0 +1,137 @@
+// Dense, ReLU, batch norm and dropout against central differences and their definitions.
+#include <gtest/gtest.h>
+
+#include "tocca/ops/batch_norm.h"
+#include "tocca/ops/columns.h"
+#include "tocca/ops/dense.h"
+#include "tocca/ops/dropout.h"
+#include "tocca/testing/gradient_check.h"
+#include "tocca/testing/matchers.h"
+
+namespace tocca {
+namespace {
+
+using tocca::testing::max_error;
+using tocca::testing::max_gradient_error;
+using tocca::testing::random_matrix;
+
+class LayerShapes : public ::testing::TestWithParam<std::pair<Index, Index>> {
+ protected:
+  Index m = GetParam().first;
+  Index d = GetParam().second;
+  Rng rng{static_cast<std::uint64_t>(m + 100 * d)};
+};
+// 300 rows are more than one block of the column sums.
+INSTANTIATE_TEST_SUITE_P(Shapes, LayerShapes,
+                         ::testing::Values(std::pair{2, 1}, std::pair{2, 5}, std::pair{7, 4}, std::pair{300, 3}));
+
+TEST_P(LayerShapes, DenseGradientsAgreeWithCentralDifferences) {
+  const Matrix<double> x = random_matrix(rng, m, d);
+  const Matrix<double> w = random_matrix(rng, d, 3);
+  const Matrix<double> b = random_matrix(rng, 1, 3);
+  const Matrix<double> g = random_matrix(rng, m, 3);
+  const auto loss = [&](const Matrix<double>& x_, const Matrix<double>& w_, const Matrix<double>& b_) {
+    Matrix<double> y(m, 3);
+    dense_forward<double>(x_, w_, b_.row(0), y);
+    return y.cwiseProduct(g).sum();
+  };
+  Matrix<double> dx(m, d), dw(d, 3), db(1, 3);
+  dense_backward_input<double>(g, w, dx);
+  dense_backward_weight<double>(x, g, dw);
+  dense_backward_bias<double>(g, db.row(0));
+  EXPECT_LT(max_gradient_error([&](const auto& v) { return loss(v, w, b); }, x, dx), 1e-6);
+  EXPECT_LT(max_gradient_error([&](const auto& v) { return loss(x, v, b); }, w, dw), 1e-6);
+  EXPECT_LT(max_gradient_error([&](const auto& v) { return loss(x, w, v); }, b, db), 1e-6);
+}
+
+TEST_P(LayerShapes, ReluAndBatchNormGradientsAgreeWithCentralDifferences) {
+  const Matrix<double> x = random_matrix(rng, m, d);
+  const Matrix<double> scale = random_matrix(rng, 1, d);
+  const Matrix<double> shift = random_matrix(rng, 1, d);
+  const Matrix<double> g = random_matrix(rng, m, d);
+  BatchNormCache<double> cache;
+  const auto loss = [&](Matrix<double> y, const Matrix<double>& scale_, const Matrix<double>& shift_) {
+    BatchNormCache<double> unused;
+    Matrix<double> out(m, d);
+    relu_forward<double>(y);
+    batch_norm_forward<double>(y, scale_.row(0), shift_.row(0), unused, out);
+    return out.cwiseProduct(g).sum();
+  };
+  Matrix<double> y = x, out(m, d), dx = g, dscale(1, d), dshift(1, d);
+  relu_forward<double>(y);
+  batch_norm_forward<double>(y, scale.row(0), shift.row(0), cache, out);
+  relu_batch_norm_backward<double>(y, scale.row(0), cache, dx, dscale.row(0), dshift.row(0));
+  EXPECT_LT(max_gradient_error([&](const auto& v) { return loss(v, scale, shift); }, x, dx), 1e-6);
+  EXPECT_LT(max_gradient_error([&](const auto& v) { return loss(x, v, shift); }, scale, dscale), 1e-6);
+  EXPECT_LT(max_gradient_error([&](const auto& v) { return loss(x, scale, v); }, shift, dshift), 1e-6);
+}
+
+TEST_P(LayerShapes, PlainBatchNormGradientAgreesWithCentralDifferences) {
+  const RowVector<double> none;
+  RowVector<double> no_gradient;
+  const Matrix<double> x = random_matrix(rng, m, d);
+  const Matrix<double> g = random_matrix(rng, m, d);
+  const auto loss = [&](const Matrix<double>& v) {
+    BatchNormCache<double> unused;
+    Matrix<double> out(m, d);
+    batch_norm_forward<double>(v, none, none, unused, out);
+    return out.cwiseProduct(g).sum();
+  };
+  BatchNormCache<double> cache;
+  Matrix<double> out(m, d), dx = g;
+  batch_norm_forward<double>(x, none, none, cache, out);
+  batch_norm_backward<double>(x, none, cache, dx, no_gradient, no_gradient);
+  EXPECT_LT(max_gradient_error(loss, x, dx), 1e-6);
+}
+
+TEST(BatchNorm, OutputHasMeanZeroAndUnitVarianceAndInferenceAgreesInTheLongRun) {
+  Rng rng(5);
+  const RowVector<double> none;
+  const Matrix<double> x = (3 * random_matrix(rng, 1000, 2)).array() + 7;
+  BatchNormCache<double> cache;
+  Matrix<double> out(1000, 2);
+  batch_norm_forward<double>(x, none, none, cache, out);
+  EXPECT_LT(out.colwise().mean().cwiseAbs().maxCoeff(), 1e-12);
+  EXPECT_NEAR(out.col(0).squaredNorm() / 1000, 1, 1e-3);
+  Matrix<double> mean = Matrix<double>::Zero(1, 2), variance = mean;
+  batch_norm_update<double>(cache, 1000, 0, 1, mean, variance);
+  Matrix<double> inferred(1000, 2);
+  batch_norm_infer<double>(x, none, none, mean, variance, inferred);
+  EXPECT_LT(max_error(inferred, out), 1e-2);
+  EXPECT_NEAR(variance(0, 0) / cache.variance(0), 1000.0 / 999, 1e-12);
+}
+
+TEST(BatchNorm, AConstantColumnGivesFiniteNumbers) {
+  const RowVector<double> none;
+  RowVector<double> no_gradient;
+  BatchNormCache<double> cache;
+  const Matrix<double> x = Matrix<double>::Constant(4, 2, 3.0);
+  Matrix<double> out(4, 2), d = Matrix<double>::Ones(4, 2);
+  batch_norm_forward<double>(x, none, none, cache, out);
+  batch_norm_backward<double>(x, none, cache, d, no_gradient, no_gradient);
+  EXPECT_TRUE(out.isZero(1e-12));
+  EXPECT_TRUE(d.isZero(1e-12));
+}
+
+TEST(Columns, LongFloatSumsKeepTheirDigits) {
+  const Matrix<float> x = Matrix<float>::Constant(200000, 1, 0.1F);
+  RowVector<float> sum(1);
+  column_sums<float>(x, sum);
+  EXPECT_NEAR(sum(0), 20000, 1);  // one running float sum is off by about 160
+}
+
+TEST(Dropout, DropsTheRateScalesTheRestAndIsItsOwnWayBack) {
+  Matrix<double> x = Matrix<double>::Ones(400, 50);
+  dropout<double>(x, 0.3, 17);
+  EXPECT_NEAR((x.array() == 0).cast<double>().mean(), 0.3, 0.01);
+  EXPECT_NEAR(x.maxCoeff(), 1 / 0.7, 1e-12);
+  Matrix<double> gradient = Matrix<double>::Ones(400, 50);
+  dropout<double>(gradient, 0.3, 17);
+  EXPECT_EQ(gradient, x);
+  Matrix<double> other = Matrix<double>::Ones(400, 50);
+  dropout<double>(other, 0.3, 18);
+  EXPECT_NE(other, x);
+}
+
+}  // namespace
+}  // namespace tocca

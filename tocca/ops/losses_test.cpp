@@ -1,0 +1,174 @@
+// The loss operations against the reference program and central differences.
+#include <gtest/gtest.h>
+
+#include "tocca/ops/decorrelation.h"
+#include "tocca/ops/l2_distance.h"
+#include "tocca/ops/nadam.h"
+#include "tocca/ops/softmax.h"
+#include "tocca/testing/golden.h"
+#include "tocca/testing/gradient_check.h"
+#include "tocca/testing/matchers.h"
+
+namespace tocca {
+namespace {
+
+using tocca::testing::Golden;
+using tocca::testing::max_error;
+using tocca::testing::max_gradient_error;
+using tocca::testing::random_matrix;
+
+TEST(SoftDecorrelation, ThreeBatchesAgreeWithTheReference) {
+  const Golden golden("soft_decorrelation");
+  Matrix<double> cross = Matrix<double>::Zero(4, 4);
+  Matrix<double> normaliser = Matrix<double>::Zero(1, 1);
+  for (const Golden& step : golden.list("steps")) {
+    const Matrix<double> a = step.matrix("A");
+    Matrix<double> d = Matrix<double>::Zero(a.rows(), a.cols());
+    const double loss = soft_decorrelation<double>(a, golden.number("alpha"), 1, cross, normaliser, d);
+    EXPECT_NEAR(loss, step.number("loss"), 1e-12 * loss);
+    EXPECT_LT(max_error(d, step.matrix("dA")), 1e-12);
+  }
+}
+
+TEST(SoftDecorrelation, GradientAgreesWithCentralDifferences) {
+  for (const Index m : {2, 5, 40}) {
+    Rng rng(static_cast<std::uint64_t>(m));
+    const Matrix<double> a = random_matrix(rng, m, 5);
+    const Matrix<double> before = random_matrix(rng, 5, 5).selfadjointView<Eigen::Lower>();
+    const auto loss = [&](const Matrix<double>& x) {
+      Matrix<double> cross = before;
+      Matrix<double> normaliser = Matrix<double>::Constant(1, 1, 2.5);
+      Matrix<double> unused = Matrix<double>::Zero(m, 5);
+      return 0.3 * soft_decorrelation<double>(x, 0.9, 0.3, cross, normaliser, unused);
+    };
+    Matrix<double> cross = before;
+    Matrix<double> normaliser = Matrix<double>::Constant(1, 1, 2.5);
+    Matrix<double> d = Matrix<double>::Zero(m, 5);
+    soft_decorrelation<double>(a, 0.9, 0.3, cross, normaliser, d);
+    EXPECT_LT(max_gradient_error(loss, a, d), 1e-7);
+  }
+}
+
+// The distance and its gradient with respect to every view, put together from the views' parts.
+struct Distance {
+  double loss = 0;
+  std::vector<Matrix<double>> gradients;
+};
+Distance distance(std::vector<Matrix<double>> z, const BatchRows& rows, double weight) {
+  std::vector<MatrixMap<double>> maps;
+  for (auto& m : z) maps.emplace_back(m.data(), m.rows(), m.cols());
+  Distance result;
+  for (std::size_t v = 0; v < z.size(); ++v) {
+    result.gradients.emplace_back(Matrix<double>::Zero(z[v].rows(), z[v].cols()));
+    result.loss += l2_distance<double>(maps, rows, v, count_pairs(rows), weight, result.gradients.back());
+  }
+  return result;
+}
+
+TEST(L2Distance, AgreesWithTheReference) {
+  const Golden golden("l2_distance");
+  const std::vector<Matrix<double>> z{golden.matrix("A1"), golden.matrix("A2")};
+  BatchRows rows(2);
+  for (auto& r : rows) {
+    for (Index i = 0; i < z[0].rows(); ++i) r.push_back(i);
+  }
+  const Distance result = distance(z, rows, 1);
+  EXPECT_NEAR(result.loss, golden.number("loss"), 1e-12 * result.loss);
+  EXPECT_LT(max_error(result.gradients[0], golden.matrix("dA1")), 1e-12);
+  EXPECT_LT(max_error(result.gradients[1], golden.matrix("dA2")), 1e-12);
+}
+
+TEST(L2Distance, GradientAgreesWithCentralDifferencesForThreeViewsWithGaps) {
+  const BatchRows rows{{0, 1, -1, 2, 3}, {0, -1, 1, 2, -1}, {-1, 0, -1, 1, 2}};
+  EXPECT_EQ(count_pairs(rows), 1 + 1 + 0 + 3 + 1);
+  Rng rng(2);
+  const std::vector<Matrix<double>> z{random_matrix(rng, 4, 3), random_matrix(rng, 3, 3), random_matrix(rng, 3, 3)};
+  const Distance at = distance(z, rows, 0.7);
+  for (std::size_t v = 0; v < 3; ++v) {
+    const auto loss = [&](const Matrix<double>& x) {
+      auto moved = z;
+      moved[v] = x;
+      return 0.7 * distance(moved, rows, 0.7).loss;
+    };
+    EXPECT_LT(max_gradient_error(loss, z[v], at.gradients[v]), 1e-7);
+  }
+}
+
+TEST(L2Distance, NoPairGivesNothing) {
+  const BatchRows rows{{0, 1, -1}, {-1, -1, 0}};
+  const Distance result = distance({Matrix<double>::Ones(2, 3), Matrix<double>::Zero(1, 3)}, rows, 1);
+  EXPECT_EQ(result.loss, 0);
+  EXPECT_TRUE(result.gradients[0].isZero(0));
+}
+
+TEST(SoftmaxCrossEntropy, AgreesWithTheReference) {
+  const Golden golden("cross_entropy_missing");
+  Matrix<double> logits = golden.matrix("logits");
+  const double loss = softmax_cross_entropy<double>(golden.integers("labels"), logits);
+  EXPECT_NEAR(loss, golden.number("loss"), 1e-13);
+  EXPECT_LT(max_error(logits, golden.matrix("dlogits")), 1e-14);
+}
+
+TEST(SoftmaxCrossEntropy, GradientAgreesWithCentralDifferences) {
+  Rng rng(4);
+  const std::vector<int> labels{2, -1, 0, 1};
+  const Matrix<double> logits = random_matrix(rng, 4, 3);
+  const auto loss = [&](Matrix<double> x) { return softmax_cross_entropy<double>(labels, x); };
+  Matrix<double> gradient = logits;
+  softmax_cross_entropy<double>(labels, gradient);
+  EXPECT_LT(max_gradient_error(loss, logits, gradient), 1e-8);
+}
+
+TEST(SoftmaxCrossEntropy, NoLabelGivesNothingAndHugeLogitsStayFinite) {
+  Matrix<double> logits = Matrix<double>::Constant(3, 2, 5.0);
+  EXPECT_EQ(softmax_cross_entropy<double>(std::vector<int>{-1, -1, -1}, logits), 0);
+  EXPECT_TRUE(logits.isZero(0));
+  Matrix<float> huge(1, 2);
+  huge << 1e30F, -1e30F;
+  EXPECT_TRUE(std::isfinite(softmax_cross_entropy<float>(std::vector<int>{0}, huge)));
+  EXPECT_TRUE(huge.allFinite());
+}
+
+TEST(LogSoftmax, RowsAreDistributions) {
+  Rng rng(6);
+  Matrix<double> logits = 50 * random_matrix(rng, 6, 4);
+  log_softmax<double>(logits);
+  EXPECT_LT((logits.array().exp().rowwise().sum() - 1).abs().maxCoeff(), 1e-13);
+}
+
+TEST(Nadam, SixStepsAgreeWithTheReference) {
+  const Golden golden("nadam");
+  const NadamOptions options{.learning_rate = golden.number("lr"),
+                             .beta1 = golden.number("beta1"),
+                             .beta2 = golden.number("beta2"),
+                             .epsilon = golden.number("eps"),
+                             .schedule_decay = golden.number("schedule_decay")};
+  Vector<double> p = golden.vector("p0");
+  Vector<double> m = Vector<double>::Zero(p.size());
+  Vector<double> v = m;
+  NadamSchedule schedule;
+  const Matrix<double> gradients = golden.matrix("gradients");
+  const Matrix<double> parameters = golden.matrix("parameters");
+  const auto n = static_cast<std::size_t>(p.size());
+  for (Index step = 0; step < gradients.rows(); ++step) {
+    nadam_update<double>(options, schedule.next(options), 0, {p.data(), n}, {gradients.row(step).data(), n},
+                         {m.data(), n}, {v.data(), n});
+    EXPECT_LT(max_error(p.transpose(), parameters.row(step)), 1e-12);
+  }
+}
+
+TEST(Nadam, WeightDecayIsAddedToTheGradient) {
+  const NadamOptions options;
+  NadamSchedule schedule;
+  const NadamCoefficients c = schedule.next(options);
+  double p1 = 2, p2 = 2, m1 = 0, m2 = 0, v1 = 0, v2 = 0;
+  const double gradient = 0.5;
+  const double with_decay = gradient + 0.1 * p1;
+  nadam_update<double>(options, c, 0.1, {&p1, 1}, {&gradient, 1}, {&m1, 1}, {&v1, 1});
+  nadam_update<double>(options, c, 0, {&p2, 1}, {&with_decay, 1}, {&m2, 1}, {&v2, 1});
+  EXPECT_EQ(p1, p2);
+  EXPECT_EQ(m1, m2);
+}
+
+}  // namespace
+}  // namespace tocca

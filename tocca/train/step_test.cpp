@@ -1,0 +1,218 @@
+// The training step of the whole network against an independent program and central differences.
+#include "tocca/train/step.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tocca/core/context.h"
+#include "tocca/testing/golden.h"
+#include "tocca/testing/gradient_check.h"
+#include "tocca/testing/matchers.h"
+
+namespace tocca {
+namespace {
+
+using tocca::testing::Golden;
+using tocca::testing::max_error;
+using tocca::testing::max_gradient_error;
+using tocca::testing::random_matrix;
+
+struct Problem {
+  NetworkShape shape;
+  Objective objective;
+  std::vector<Matrix<double>> x;
+  Dataset data;
+  std::vector<std::vector<Index>> batches;
+
+  [[nodiscard]] RowReader<double> reader() const {
+    return [this](Index view, std::span<const Index> samples, MatrixRef<double> out) {
+      for (std::size_t i = 0; i < samples.size(); ++i) {
+        out.row(static_cast<Index>(i)) = x[static_cast<std::size_t>(view)].row(samples[i]);
+      }
+    };
+  }
+};
+
+// Views whose rows are the samples' numbers; `present` says which sample has which view.
+Dataset dataset(const std::vector<std::vector<int>>& present, const std::vector<int>& labels, int classes) {
+  Dataset data;
+  data.views.samples.resize(labels.size());
+  for (const auto& mask : present) {
+    View view;
+    for (std::size_t i = 0; i < mask.size(); ++i)
+      view.row_of_sample.push_back(mask[i] != 0 ? static_cast<Index>(i) : -1);
+    data.views.views.push_back(view);
+  }
+  data.labels = {labels, std::vector<std::string>(static_cast<std::size_t>(classes))};
+  return data;
+}
+
+Problem problem_of(const Golden& c) {
+  Problem p;
+  const std::string kind = c.text("decorrelation");
+  p.shape.inputs = c.get<std::vector<Index>>("dims");
+  p.shape.hidden_layers = c.get<Index>("hidden_layers");
+  p.shape.hidden_size = c.get<Index>("hidden_size");
+  p.shape.components = c.get<Index>("n_components");
+  p.shape.classes = c.get<Index>("classes");
+  p.shape.projection = kind == "whiten" ? Projection::whiten : Projection::identity;
+  p.shape.decorrelated = kind == "soft";
+  p.shape.momentum = c.number("momentum");
+  p.shape.whitening = {.epsilon = c.number("whitening_epsilon"), .running = c.text("covariance") == "running"};
+  p.objective.agreement_weight = c.number("agreement_weight");
+  p.objective.decorrelation_weight = kind == "soft" ? c.number("decorrelation_weight") : 0;
+  p.objective.weight_decay = c.number("weight_decay");
+  for (const auto& rows : c.get<std::vector<std::vector<std::vector<double>>>>("X")) {
+    Matrix<double> x(static_cast<Index>(rows.size()), static_cast<Index>(rows[0].size()));
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      x.row(static_cast<Index>(i)) = RowVector<double>::Map(rows[i].data(), x.cols());
+    p.x.push_back(x);
+  }
+  p.data = dataset(c.get<std::vector<std::vector<int>>>("presence"), c.integers("labels"),
+                   static_cast<int>(p.shape.classes));
+  p.batches = c.get<std::vector<std::vector<Index>>>("batches");
+  return p;
+}
+
+class ReferenceRun : public ::testing::TestWithParam<Golden> {};
+INSTANTIATE_TEST_SUITE_P(Cases, ReferenceRun, ::testing::ValuesIn(Golden::cases("train_reference.json")),
+                         [](const auto& info) { return info.param.text("name"); });
+
+TEST_P(ReferenceRun, TwentyStepsGiveTheSameGradientsLossesAndParameters) {
+  const Golden& c = GetParam();
+  const Problem p = problem_of(c);
+  Network<double> network(p.shape);
+  const Golden initial = c.group("initial_parameters");
+  for (const Slot& slot : network.parameter_layout.slots()) network.parameters[slot] = initial.matrix(slot.name);
+  const NadamOptions nadam{.learning_rate = c.number("learning_rate")};
+  TrainingStep<double> step(network, p.objective, 24, make_context(2));
+  const auto expected = c.list("steps");
+  for (std::size_t k = 0; k < p.batches.size(); ++k) {
+    const LossTerms terms = step.step(make_batch(p.data, p.batches[k]), p.reader(), Rng(), nadam);
+    EXPECT_NEAR(terms.task, expected[k].number("task"), 1e-9 * std::max(1.0, terms.task));
+    EXPECT_NEAR(terms.agreement, expected[k].number("agreement"), 1e-9 * std::max(1.0, terms.agreement));
+    if (p.shape.decorrelated) {
+      EXPECT_NEAR(terms.decorrelation, expected[k].number("decorrelation"), 1e-9 * std::max(1.0, terms.decorrelation));
+    }
+    if (k > 0) continue;
+    const Golden first = c.group("first_gradient");
+    for (const Slot& slot : network.parameter_layout.slots()) {
+      Matrix<double> gradient = step.gradient()[slot];
+      if (slot.decays) gradient += 2 * p.objective.weight_decay * initial.matrix(slot.name);
+      EXPECT_LT(max_error(gradient, first.matrix(slot.name)), 1e-9) << slot.name;
+    }
+  }
+  const Golden final = c.group("final_parameters");
+  for (const Slot& slot : network.parameter_layout.slots()) {
+    EXPECT_LT(max_error(network.parameters[slot], final.matrix(slot.name)), 1e-9) << slot.name;
+  }
+  const auto z = c.get<std::vector<std::vector<std::vector<double>>>>("projections");
+  for (std::size_t v = 0; v < p.x.size(); ++v) {
+    const Matrix<double> projected = project<double>(network, static_cast<Index>(v), p.x[v]);
+    for (Index i = 0; i < projected.rows(); ++i) {
+      const auto& row = z[v][static_cast<std::size_t>(i)];
+      EXPECT_LT(max_error(projected.row(i), RowVector<double>::Map(row.data(), projected.cols())), 1e-8);
+    }
+  }
+}
+
+struct GradientCase {
+  const char* name;
+  Projection projection;
+  bool decorrelated;
+  Index views, batch;
+  bool gaps;
+  double labelled;
+  bool shared_head = true;
+};
+
+class NetworkGradient : public ::testing::TestWithParam<GradientCase> {};
+INSTANTIATE_TEST_SUITE_P(
+    Recipes, NetworkGradient,
+    ::testing::Values(GradientCase{"w", Projection::whiten, false, 2, 9, false, 1},
+                      GradientCase{"sd", Projection::identity, true, 2, 9, false, 1},
+                      GradientCase{"nd", Projection::identity, false, 2, 9, false, 1},
+                      GradientCase{"w_three_views_gaps", Projection::whiten, false, 3, 12, true, 0.6},
+                      GradientCase{"sd_three_views_gaps", Projection::identity, true, 3, 12, true, 0.6},
+                      GradientCase{"w_batch_of_two", Projection::whiten, false, 2, 2, false, 1},
+                      GradientCase{"sd_unlabelled", Projection::identity, true, 2, 6, false, 0},
+                      GradientCase{"nn", Projection::identity, false, 2, 8, false, 1, false},
+                      GradientCase{"one_view", Projection::whiten, false, 1, 8, false, 1}),
+    [](const auto& info) { return info.param.name; });
+
+Problem random_problem(const GradientCase& c, Rng& rng) {
+  Problem p;
+  p.shape = {.inputs = {4, 3, 5}, .hidden_layers = 2, .hidden_size = 5, .components = 3, .classes = 3};
+  p.shape.inputs.resize(static_cast<std::size_t>(c.views));
+  p.shape.projection = c.projection;
+  p.shape.decorrelated = c.decorrelated;
+  p.shape.shared_head = c.shared_head;
+  p.shape.momentum = 0.7;
+  p.objective = {
+      .agreement_weight = c.shared_head ? 0.4 : 0, .decorrelation_weight = c.decorrelated ? 0.2 : 0, .dropout = 0.2};
+  std::vector<std::vector<int>> present(p.shape.inputs.size());
+  std::vector<int> labels;
+  for (Index i = 0; i < c.batch; ++i) {
+    labels.push_back(rng.uniform() < c.labelled ? static_cast<int>(rng.below(3)) : -1);
+    for (auto& mask : present) mask.push_back(c.gaps && rng.uniform() < 0.3 ? 0 : 1);
+  }
+  for (const Index d : p.shape.inputs) p.x.push_back(random_matrix(rng, c.batch, d));
+  p.data = dataset(present, labels, 3);
+  return p;
+}
+
+TEST_P(NetworkGradient, OfEveryParameterAgreesWithCentralDifferences) {
+  Rng rng(11);
+  const Problem p = random_problem(GetParam(), rng);
+  Network<double> network(p.shape);
+  network.initialize(rng.split("weights"));
+  for (double& value : network.parameters.values()) value += 0.1 * rng.normal();
+  std::vector<Index> all(p.data.views.samples.size());
+  std::iota(all.begin(), all.end(), 0);
+  const Batch batch = make_batch(p.data, all);
+  // Two earlier batches, so that the running statistics are not the batch's own.
+  TrainingStep<double> warm_up(network, p.objective, 24, Context{});
+  for (std::uint64_t i = 0; i < 2; ++i) warm_up.gradients(batch, p.reader(), Rng(i));
+  const auto run = [&](Network<double> at, Buffer<double>* gradient) {
+    TrainingStep<double> step(at, p.objective, 24, Context{});
+    const LossTerms terms = step.gradients(batch, p.reader(), Rng(7));
+    if (gradient != nullptr) *gradient = step.gradient();
+    return terms.total(p.objective);
+  };
+  Buffer<double> gradient;
+  run(network, &gradient);
+  for (const Slot& slot : network.parameter_layout.slots()) {
+    const auto loss = [&](const Matrix<double>& value) {
+      Network<double> moved = network;
+      moved.parameters[slot] = value;
+      return run(moved, nullptr);
+    };
+    EXPECT_LT(max_gradient_error(loss, network.parameters[slot], gradient[slot]), 2e-6) << slot.name;
+  }
+}
+
+TEST(TrainingStep, FloatFollowsDouble) {
+  Rng rng(3);
+  const Problem p = random_problem({"", Projection::whiten, false, 2, 16, false, 1}, rng);
+  Network<double> network(p.shape);
+  network.initialize(rng);
+  Network<float> single(p.shape);
+  single.parameters.values() = network.parameters.values().cast<float>();
+  std::vector<Index> all(16);
+  std::iota(all.begin(), all.end(), 0);
+  const Batch batch = make_batch(p.data, all);
+  TrainingStep<double> a(network, p.objective, 16, Context{});
+  TrainingStep<float> b(single, p.objective, 16, Context{});
+  const RowReader<float> read = [&](Index view, std::span<const Index> samples, MatrixRef<float> out) {
+    Matrix<double> rows(out.rows(), out.cols());
+    p.reader()(view, samples, rows);
+    out = rows.cast<float>();
+  };
+  a.gradients(batch, p.reader(), Rng(1));
+  b.gradients(batch, read, Rng(1));
+  EXPECT_LT((a.gradient().values() - b.gradient().values().cast<double>()).cwiseAbs().maxCoeff(), 1e-4);
+}
+
+}  // namespace
+}  // namespace tocca
