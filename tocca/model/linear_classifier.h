@@ -1,0 +1,25 @@
+/// A one-versus-rest linear classifier, as the linear SVM makes it.
+#pragma once
+
+#include <vector>
+
+#include "tocca/core/matrix.h"
+
+namespace tocca {
+
+/// scores = x W + b.
+struct LinearClassifier {
+  Matrix<double> weights;  ///< (d × C)
+  RowVector<double> bias;  ///< (C)
+  double cost = 0;         ///< the C of the SVM that was chosen
+
+  /// (n × C)
+  [[nodiscard]] Matrix<double> scores(ConstMatrixRef<double> x) const;
+  /// Class of the highest score; the lower class number on ties. (n)
+  [[nodiscard]] std::vector<int> predict(ConstMatrixRef<double> x) const;
+};
+
+/// The column of the largest entry of each row, the first one on ties. (n)
+std::vector<int> largest_column(ConstMatrixRef<double> scores);
+
+}  // namespace tocca

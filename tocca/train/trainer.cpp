@@ -1,0 +1,245 @@
+#include "tocca/train/trainer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "tocca/core/denormals.h"
+#include "tocca/core/error.h"
+#include "tocca/train/validation.h"
+
+namespace tocca {
+namespace {
+
+// The part of the network's values that training changes.
+struct Snapshot {
+  Buffer<float> parameters;
+  Buffer<double> statistics;
+  int epoch = 0;
+  double accuracy = -1;
+  double loss = 0;
+};
+
+// One run of the loop; its members are what the epochs share.
+class Run {
+ public:
+  Run(Network<float>& network, const TrainingData& training, const TrainingData& validation,
+      const TrainOptions& options, const Rng& rng, const Context& context)
+      : network_(network),
+        training_(training),
+        validation_(validation),
+        options_(options),
+        rng_(rng),
+        context_(context),
+        least_rows_(least_rows()),
+        step_(network, options.objective, capacity(), context),
+        recent_(network.views(), network.shape.components) {}
+
+  TrainSummary run() {
+    const auto start = std::chrono::steady_clock::now();
+    keep(0);
+    for (int epoch = 1; epoch <= options_.epochs; ++epoch) {
+      EpochRecord record;
+      record.epoch = epoch;
+      if (!run_epoch(record)) break;
+      finish_epoch(record);
+      if (summary_.status == TrainStatus::diverged || stopped_early(record)) break;
+    }
+    conclude();
+    summary_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return summary_;
+  }
+
+ private:
+  [[nodiscard]] Index least_rows() const {
+    const NetworkShape& shape = network_.shape;
+    const bool batch_covariance = shape.projection == Projection::whiten && !shape.whitening.running;
+    const Index least = batch_covariance ? shape.components + 1 : 2;
+    if (options_.batch_size < least) {
+      throw InputError("train", batch_covariance
+                                    ? fmt::format("batch_size: got {}, need more than n_components = {} with "
+                                                  "covariance = batch; or use covariance = running",
+                                                  options_.batch_size, shape.components)
+                                    : fmt::format("batch_size: got {}, need at least 2", options_.batch_size));
+    }
+    for (const View& view : training_.dataset->views.views) {
+      if (view.present() < least) {
+        throw InputError("train", fmt::format("view '{}': got {} training samples, need at least {}", view.name,
+                                              view.present(), least));
+      }
+    }
+    return least;
+  }
+
+  // A remainder that is too small joins the batch before it.
+  [[nodiscard]] Index capacity() const {
+    return std::min(training_.dataset->views.size(), options_.batch_size + least_rows_ - 1);
+  }
+
+  // False when the run has to end within the epoch.
+  bool run_epoch(EpochRecord& record) {
+    const Rng rng = rng_.split("epoch", static_cast<std::uint64_t>(record.epoch));
+    const auto batches = cut_batches(training_.dataset->views.size(), options_.batch_size, least_rows_, rng);
+    for (std::size_t b = 0; b < batches.size(); ++b) {
+      if (context_.cancelled()) {
+        summary_.status = TrainStatus::interrupted;
+        return false;
+      }
+      const Batch batch = make_batch(*training_.dataset, batches[b], least_rows_);
+      const LossTerms terms = step_.step(batch, training_.read, rng.split("batch", b), options_.nadam);
+      if (!std::isfinite(terms.total(options_.objective))) {
+        summary_.status = TrainStatus::diverged;
+        return false;
+      }
+      recent_.add(step_, batch);
+      const double share = 1.0 / static_cast<double>(batches.size());
+      record.terms.task += share * terms.task;
+      record.terms.agreement += share * terms.agreement;
+      record.terms.decorrelation += share * terms.decorrelation;
+      report(record, record.epoch - 1 + static_cast<double>(b + 1) * share);
+    }
+    return true;
+  }
+
+  void finish_epoch(EpochRecord& record) {
+    if (!network_.finite()) {
+      summary_.status = TrainStatus::diverged;
+      return;
+    }
+    record.weight_decay = options_.objective.weight_decay * squared_weights();
+    validate_epoch(network_, validation_, recent_, context_, record);
+    summary_.epochs = record.epoch;
+    summary_.history.push_back(record);
+    const bool unscored = std::isnan(record.validation_accuracy);
+    const bool better = record.validation_accuracy > best_.accuracy ||
+                        (record.validation_accuracy == best_.accuracy && record.validation_loss < best_.loss);
+    if (unscored || better) {
+      best_.accuracy = unscored ? -1 : record.validation_accuracy;
+      best_.loss = record.validation_loss;
+      keep(record.epoch);
+    }
+    report(record, record.epoch);
+  }
+
+  [[nodiscard]] bool stopped_early(const EpochRecord& record) {
+    if (options_.patience <= 0 || record.epoch - best_.epoch < options_.patience) return false;
+    summary_.status = TrainStatus::stopped_early;
+    return true;
+  }
+
+  void keep(int epoch) {
+    best_.parameters = network_.parameters;
+    best_.statistics = network_.statistics;
+    best_.epoch = epoch;
+  }
+
+  [[nodiscard]] double squared_weights() const {
+    double sum = 0;
+    for (const Slot& slot : network_.parameter_layout.slots()) {
+      if (slot.decays) sum += static_cast<double>(network_.parameters[slot].squaredNorm());
+    }
+    return sum;
+  }
+
+  // Interrupted before any epoch ended, the current weights are what there is; they are finite, or the initial ones
+  // are.
+  void conclude() {
+    if (summary_.status == TrainStatus::closed_form) summary_.status = TrainStatus::completed;
+    const bool current = summary_.status == TrainStatus::interrupted && best_.epoch == 0 && network_.finite();
+    if (!current) {
+      network_.parameters = best_.parameters;
+      network_.statistics = best_.statistics;
+    }
+    summary_.best_epoch = best_.epoch;
+    summary_.message = message();
+  }
+
+  [[nodiscard]] std::string message() const {
+    const std::string kept = best_.epoch > 0 ? fmt::format("the weights of epoch {} are kept", best_.epoch)
+                                             : std::string("no epoch was finished");
+    switch (summary_.status) {
+      case TrainStatus::stopped_early:
+        return fmt::format("stopped after epoch {}: no better validation score for {} epochs; {}", summary_.epochs,
+                           options_.patience, kept);
+      case TrainStatus::interrupted:
+        return fmt::format("interrupted in epoch {} of {}; {}", summary_.epochs + 1, options_.epochs, kept);
+      case TrainStatus::diverged:
+        return fmt::format(
+            "diverged in epoch {}: the loss is not finite; {}. Lower learning_rate (now {}), or raise "
+            "whitening_epsilon or batch_size",
+            summary_.epochs + 1, kept, options_.nadam.learning_rate);
+      default:
+        return fmt::format("completed {} epochs; {}", summary_.epochs, kept);
+    }
+  }
+
+  void report(const EpochRecord& r, double done) const {
+    if (!context_.progress) return;
+    Progress state{"train", done, static_cast<double>(options_.epochs), {{"task", r.terms.task}}};
+    if (network_.views() > 1) state.values.emplace_back("agreement", r.terms.agreement);
+    if (network_.shape.decorrelated) state.values.emplace_back("decorrelation", r.terms.decorrelation);
+    if (!summary_.history.empty()) {
+      const EpochRecord& last = summary_.history.back();
+      if (last.weight_decay > 0) state.values.emplace_back("weight decay", last.weight_decay);
+      if (!std::isnan(last.validation_accuracy)) state.values.emplace_back("val accuracy", last.validation_accuracy);
+      if (!std::isnan(last.sum_correlation)) state.values.emplace_back("sum correlation", last.sum_correlation);
+    }
+    context_.report(state);
+  }
+
+  Network<float>& network_;
+  const TrainingData& training_;
+  const TrainingData& validation_;
+  const TrainOptions& options_;
+  const Rng& rng_;
+  const Context& context_;
+  Index least_rows_;
+  TrainingStep<float> step_;
+  RecentProjections recent_;
+  TrainSummary summary_;
+  Snapshot best_;
+};
+
+}  // namespace
+
+std::string_view name_of(TrainStatus status) {
+  switch (status) {
+    case TrainStatus::closed_form:
+      return "closed form";
+    case TrainStatus::completed:
+      return "completed";
+    case TrainStatus::stopped_early:
+      return "stopped early";
+    case TrainStatus::interrupted:
+      return "interrupted";
+    case TrainStatus::diverged:
+      return "diverged";
+  }
+  return "";
+}
+
+TrainSummary train(Network<float>& network, const TrainingData& training, const TrainingData& validation,
+                   const TrainOptions& options, const Rng& rng, const Context& context) {
+  if (options.epochs < 1) throw InputError("train", fmt::format("epochs: got {}, need at least 1", options.epochs));
+  return Run(network, training, validation, options, rng, context).run();
+}
+
+Matrix<float> project_samples(const Network<float>& network, Index view, std::span<const Index> samples,
+                              const RowReader<float>& read, const Context& context) {
+  constexpr Index kBlock = 256;
+  const auto n = static_cast<Index>(samples.size());
+  Matrix<float> z(n, network.shape.components);
+  context.parallel((n + kBlock - 1) / kBlock, [&](Index block) {
+    const FlushDenormals flush;
+    const Index first = block * kBlock;
+    const Index rows = std::min(kBlock, n - first);
+    Matrix<float> x(rows, network.shape.inputs[static_cast<std::size_t>(view)]);
+    read(view, samples.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows)), x);
+    z.middleRows(first, rows) = project<float>(network, view, x);
+  });
+  return z;
+}
+
+}  // namespace tocca

@@ -1,0 +1,70 @@
+/// The training loop: mini-batches, validation, early stopping, progress, interruption.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tocca/core/context.h"
+#include "tocca/core/rng.h"
+#include "tocca/data/views.h"
+#include "tocca/model/network.h"
+#include "tocca/train/step.h"
+
+namespace tocca {
+
+struct TrainOptions {
+  Objective objective;
+  NadamOptions nadam;
+  Index batch_size = 32;  ///< ≥ 2
+  int epochs = 100;       ///< ≥ 1
+  int patience = 20;      ///< epochs without a better validation score before stopping; 0: never stop early
+};
+
+enum class TrainStatus {
+  closed_form,    ///< nothing was iterated
+  completed,      ///< all epochs were run
+  stopped_early,  ///< no better validation score for `patience` epochs
+  interrupted,    ///< the context was cancelled
+  diverged        ///< a loss or parameter was not finite
+};
+std::string_view name_of(TrainStatus status);
+
+/// Means over the batches of an epoch, and where things stand after it.
+struct EpochRecord {
+  int epoch = 0;  ///< 1, 2, ...
+  LossTerms terms;
+  double weight_decay = 0;         ///< the weight decay term of the loss
+  double validation_accuracy = 0;  ///< mean over the views of their own heads; NaN without validation samples
+  double validation_loss = 0;      ///< task term on the validation samples; NaN without
+  double sum_correlation = 0;  ///< of validation samples after a linear CCA of training projections, mean over pairs
+};
+
+struct TrainSummary {
+  TrainStatus status = TrainStatus::closed_form;
+  std::string message;  ///< one sentence for the user
+  int epochs = 0;       ///< epochs finished
+  int best_epoch = 0;   ///< the one whose weights were kept; 0: none was finished
+  double seconds = 0;
+  std::vector<EpochRecord> history;
+};
+
+/// What a network learns from: samples and a way to read their standardised rows.
+struct TrainingData {
+  const Dataset* dataset = nullptr;
+  RowReader<float> read;
+};
+
+/// Trains in place. With validation data (dataset not null, with a label) the weights of the best epoch are restored:
+/// the highest accuracy, the lowest loss among equals. Otherwise the last epoch's are kept. A run that diverges, or is
+/// interrupted, keeps the best weights so far, which are finite. Same rng, same bits, for any number of threads.
+/// Throws InputError: batch size below 2, or with batch covariance not above the number of components; no
+/// samples; fewer than 2 samples of a view.
+TrainSummary train(Network<float>& network, const TrainingData& training, const TrainingData& validation,
+                   const TrainOptions& options, const Rng& rng, const Context& context);
+
+/// Projections (n × d_o) of those samples of a view (each must have it), in blocks of rows over the workers.
+Matrix<float> project_samples(const Network<float>& network, Index view, std::span<const Index> samples,
+                              const RowReader<float>& read, const Context& context);
+
+}  // namespace tocca

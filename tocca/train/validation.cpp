@@ -1,0 +1,122 @@
+#include "tocca/train/validation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "tocca/linalg/cca.h"
+#include "tocca/linalg/correlation.h"
+
+namespace tocca {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+struct ViewScore {
+  Index labelled = 0;
+  Index correct = 0;
+  double loss = 0;  // summed over the labelled
+};
+
+std::vector<Index> samples_with(const Views& views, std::size_t v) {
+  std::vector<Index> samples;
+  for (Index i = 0; i < views.size(); ++i) {
+    if (views.views[v].has(i)) samples.push_back(i);
+  }
+  return samples;
+}
+
+ViewScore score_view(const Network<float>& network, Index view, std::span<const Index> samples,
+                     const std::vector<int>& codes, const Matrix<float>& z) {
+  const Matrix<float> log_p = head_log_probabilities<float>(network, view, z);
+  ViewScore score;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const int truth = codes[static_cast<std::size_t>(samples[i])];
+    if (truth < 0) continue;
+    Index best = 0;
+    log_p.row(static_cast<Index>(i)).maxCoeff(&best);
+    ++score.labelled;
+    score.correct += best == truth ? 1 : 0;
+    score.loss -= static_cast<double>(log_p(static_cast<Index>(i), truth));
+  }
+  return score;
+}
+
+// The rows of z for samples that have every view.
+Matrix<double> complete_rows(const Matrix<float>& z, const std::vector<Index>& samples, const Views& views) {
+  Matrix<double> rows(z.rows(), z.cols());
+  Index kept = 0;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const bool complete =
+        std::all_of(views.views.begin(), views.views.end(), [&](const View& view) { return view.has(samples[i]); });
+    if (complete) rows.row(kept++) = z.row(static_cast<Index>(i)).cast<double>();
+  }
+  return rows.topRows(kept);
+}
+
+double mean_sum_correlation(const RecentProjections& recent, const std::vector<Matrix<double>>& held_out) {
+  const std::size_t views = held_out.size();
+  if (views < 2 || held_out[0].rows() < 3 || recent.rows() < 3) return kNan;
+  double sum = 0;
+  for (std::size_t u = 0; u < views; ++u) {
+    for (std::size_t v = u + 1; v < views; ++v) {
+      const CcaOptions options{.ridge = 1e-6};
+      sum += held_out_sum_correlation(recent.of(static_cast<Index>(u)), recent.of(static_cast<Index>(v)), held_out[u],
+                                      held_out[v], options);
+    }
+  }
+  return sum / static_cast<double>(views * (views - 1) / 2);
+}
+
+}  // namespace
+
+RecentProjections::RecentProjections(Index views, Index components, Index capacity)
+    : rings_(static_cast<std::size_t>(views), Matrix<float>(views > 1 ? capacity : 0, components)) {}
+
+void RecentProjections::add(TrainingStep<float>& step, const Batch& batch) {
+  if (rings_.size() < 2) return;
+  for (std::size_t p = 0; p < batch.row_of[0].size(); ++p) {
+    if (std::any_of(batch.row_of.begin(), batch.row_of.end(), [&](const auto& rows) { return rows[p] < 0; })) continue;
+    for (std::size_t v = 0; v < rings_.size(); ++v) {
+      rings_[v].row(next_) = step.view(static_cast<Index>(v)).z().row(batch.row_of[v][p]);
+    }
+    next_ = (next_ + 1) % rings_[0].rows();
+    filled_ = std::min(filled_ + 1, rings_[0].rows());
+  }
+}
+
+Matrix<double> RecentProjections::of(Index view) const {
+  return rings_[static_cast<std::size_t>(view)].topRows(filled_).cast<double>();
+}
+
+void validate_epoch(const Network<float>& network, const TrainingData& validation, const RecentProjections& recent,
+                    const Context& context, EpochRecord& record) {
+  record.validation_accuracy = record.validation_loss = record.sum_correlation = kNan;
+  if (validation.dataset == nullptr) return;
+  const Dataset& data = *validation.dataset;
+  double accuracy = 0;
+  double loss = 0;
+  int views = 0;
+  std::vector<Matrix<double>> complete;
+  for (std::size_t v = 0; v < data.views.views.size(); ++v) {
+    const auto samples = samples_with(data.views, v);
+    const auto view = static_cast<Index>(v);
+    const Matrix<float> z = project_samples(network, view, samples, validation.read, context);
+    complete.push_back(complete_rows(z, samples, data.views));
+    if (data.labels.codes.empty()) continue;
+    const ViewScore score = score_view(network, view, samples, data.labels.codes, z);
+    if (score.labelled == 0) continue;
+    accuracy += static_cast<double>(score.correct) / static_cast<double>(score.labelled);
+    loss += score.loss / static_cast<double>(score.labelled);
+    ++views;
+  }
+  if (views > 0) {
+    record.validation_accuracy = accuracy / views;
+    record.validation_loss = loss;
+  }
+  const bool usable = std::all_of(complete.begin(), complete.end(), [](const auto& z) { return z.allFinite(); });
+  if (usable) record.sum_correlation = mean_sum_correlation(recent, complete);
+}
+
+}  // namespace tocca
