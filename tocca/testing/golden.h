@@ -23,7 +23,7 @@ namespace tocca::testing {
 /// Beside Google Test, whose `testing` it hides inside namespace tocca, write `::testing::` for Google Test's.
 class Golden {
  public:
-  explicit Golden(const std::string& case_name) : Golden(file().at("cases").at(case_name)) {}
+  explicit Golden(const std::string& case_name) : values_(file().at("cases").at(case_name)) {}
 
   /// A list of rows.
   [[nodiscard]] Matrix<double> matrix(const std::string& name) const {
@@ -42,12 +42,16 @@ class Golden {
   /// Groups of values, such as the steps of an iteration.
   [[nodiscard]] std::vector<Golden> list(const std::string& name) const {
     std::vector<Golden> items;
-    for (const auto& item : values_.at(name)) items.push_back(Golden(item));
+    for (const auto& item : values_.at(name)) {
+      Golden group;
+      group.values_ = item;
+      items.push_back(std::move(group));
+    }
     return items;
   }
 
  private:
-  explicit Golden(nlohmann::json values) : values_(std::move(values)) {}
+  Golden() = default;
 
   template <class T>
   [[nodiscard]] T get(const std::string& name) const {
