@@ -23,9 +23,9 @@ namespace tocca::testing {
 /// Beside Google Test, whose `testing` it hides inside namespace tocca, write `::testing::` for Google Test's.
 class Golden {
  public:
-  explicit Golden(const std::string& case_name) : Golden(file("reference.json").at("cases").at(case_name)) {}
+  explicit Golden(const std::string& case_name) : values_(file("reference.json").at("cases").at(case_name)) {}
   /// All cases of tests/data/FILE, whose cases are a list.
-  static std::vector<Golden> cases(const std::string& name) { return Golden(file(name)).list("cases"); }
+  static std::vector<Golden> cases(const std::string& name) { return of(file(name)).list("cases"); }
 
   /// A list of rows.
   [[nodiscard]] Matrix<double> matrix(const std::string& name) const {
@@ -48,7 +48,7 @@ class Golden {
     return values_.at(name).get<T>();
   }
   /// A named group of values, and the names in it.
-  [[nodiscard]] Golden group(const std::string& name) const { return Golden(values_.at(name)); }
+  [[nodiscard]] Golden group(const std::string& name) const { return of(values_.at(name)); }
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> all;
     for (const auto& [name, value] : values_.items()) all.push_back(name);
@@ -57,12 +57,21 @@ class Golden {
   /// Groups of values, such as the steps of an iteration.
   [[nodiscard]] std::vector<Golden> list(const std::string& name) const {
     std::vector<Golden> items;
-    for (const auto& item : values_.at(name)) items.push_back(Golden(item));
+    for (const auto& item : values_.at(name)) {
+      Golden group;
+      group.values_ = item;
+      items.push_back(std::move(group));
+    }
     return items;
   }
 
  private:
-  explicit Golden(nlohmann::json values) : values_(std::move(values)) {}
+  Golden() = default;
+  static Golden of(nlohmann::json values) {
+    Golden golden;
+    golden.values_ = std::move(values);
+    return golden;
+  }
 
   static nlohmann::json file(const std::string& name) {
     std::ifstream in(TOCCA_SOURCE_DIR "/tests/data/" + name);

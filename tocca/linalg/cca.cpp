@@ -1,0 +1,159 @@
+#include "tocca/linalg/cca.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tocca/core/error.h"
+#include "tocca/linalg/blas.h"
+#include "tocca/linalg/checks.h"
+#include "tocca/linalg/covariance.h"
+#include "tocca/linalg/svd.h"
+#include "tocca/linalg/symmetric.h"
+
+namespace tocca {
+namespace {
+
+/// How many of the descending variances (ridge included) are not null.
+Index count_above(const Vector<double>& variances, double tolerance) {
+  if (variances.size() == 0) return 0;
+  const double bound = tolerance * variances(0);
+  return (variances.array() > std::max(bound, 0.0)).count();
+}
+
+/// The whitening maps (r × d) of both views and T (r₁ × r₂) between the whitened views.
+struct Whitened {
+  Matrix<double> map1, map2, t;
+};
+
+CcaSolution solve(const Whitened& views, const CcaOptions& options) {
+  const ThinSvd svd = thin_svd(views.t);
+  const Index available = svd.values.size();
+  const Index k = options.components == 0 ? available : std::min(options.components, available);
+  CcaSolution solution{Matrix<double>(views.map1.cols(), k), Matrix<double>(views.map2.cols(), k), svd.values.head(k),
+                       views.map1.rows(), views.map2.rows()};
+  const Matrix<double> u2 = svd.right_t.topRows(k).transpose();
+  multiply_at_b<double>(views.map1, svd.left.leftCols(k), solution.weights1);
+  multiply_at_b<double>(views.map2, u2, solution.weights2);
+  for (Index j = 0; j < k; ++j) {
+    Index top = 0;
+    solution.weights1.col(j).cwiseAbs().maxCoeff(&top);
+    if (solution.weights1(top, j) > 0) continue;
+    solution.weights1.col(j) *= -1;
+    solution.weights2.col(j) *= -1;
+  }
+  return solution;
+}
+
+/// (λ + ridge)^{-1/2} vᵀ in rows, for the directions of the covariance that are not null.
+Matrix<double> whitening_map(ConstMatrixRef<double> covariance, const CcaOptions& options) {
+  const SymmetricEigen eigen = symmetric_eigen(covariance);
+  const Vector<double> variances = eigen.values.reverse().cwiseMax(0).array() + options.ridge;
+  const Index rank = count_above(variances, options.rank_tolerance);
+  return variances.head(rank).cwiseSqrt().cwiseInverse().asDiagonal() *
+         eigen.vectors.rowwise().reverse().leftCols(rank).transpose();
+}
+
+CcaSolution through_covariances(ConstMatrixRef<double> s11, ConstMatrixRef<double> s22, ConstMatrixRef<double> s12,
+                                const CcaOptions& options) {
+  Whitened views{whitening_map(s11, options), whitening_map(s22, options), {}};
+  Matrix<double> left(views.map1.rows(), s12.cols());
+  multiply<double>(views.map1, s12, left);
+  views.t.resize(views.map1.rows(), views.map2.rows());
+  multiply_a_bt<double>(left, views.map2, views.t);
+  return solve(views, options);
+}
+
+/// One view's whitening map (r × d), and its rows after whitening, divided by √(n − 1) (n × r).
+struct ThinView {
+  Matrix<double> map, rows;
+};
+
+ThinView whiten_thinly(ConstMatrixRef<double> x, const CcaOptions& options) {
+  const double scale = std::sqrt(static_cast<double>(x.rows() - 1));
+  const ThinSvd svd = thin_svd(centre(x).rows);
+  // Centring takes one direction out of the n.
+  const Vector<double> deviations = svd.values.head(std::min(x.rows() - 1, x.cols())) / scale;
+  const Vector<double> variances = deviations.array().square() + options.ridge;
+  const Index rank = count_above(variances, options.rank_tolerance);
+  const Vector<double> inverse = variances.head(rank).cwiseSqrt().cwiseInverse();
+  return {inverse.asDiagonal() * svd.right_t.topRows(rank),
+          svd.left.leftCols(rank) * deviations.head(rank).cwiseProduct(inverse).asDiagonal()};
+}
+
+CcaSolution through_thin_views(ConstMatrixRef<double> x1, ConstMatrixRef<double> x2, const CcaOptions& options) {
+  ThinView view1 = whiten_thinly(x1, options), view2 = whiten_thinly(x2, options);
+  Whitened views{std::move(view1.map), std::move(view2.map), {}};
+  views.t.resize(view1.rows.cols(), view2.rows.cols());
+  multiply_at_b<double>(view1.rows, view2.rows, views.t);
+  return solve(views, options);
+}
+
+/// Of both views side by side, gathered in blocks so that they are never copied whole.
+Matrix<double> joint_covariance(ConstMatrixRef<double> x1, ConstMatrixRef<double> x2) {
+  constexpr Index kBlockRows = 1024;
+  const Index d1 = x1.cols(), d2 = x2.cols();
+  CovarianceAccumulator gathered(d1 + d2);
+  Matrix<double> block(std::min(kBlockRows, x1.rows()), d1 + d2);
+  for (Index top = 0; top < x1.rows(); top += kBlockRows) {
+    const Index rows = std::min(kBlockRows, x1.rows() - top);
+    block.topLeftCorner(rows, d1) = x1.middleRows(top, rows);
+    block.topRightCorner(rows, d2) = x2.middleRows(top, rows);
+    gathered.add(block.topRows(rows));
+  }
+  return gathered.covariance();
+}
+
+void require_views(ConstMatrixRef<double> x1, ConstMatrixRef<double> x2) {
+  detail::require_equal_rows("cca", x1, x2);
+  if (x1.rows() < 2)
+    throw InputError("cca", fmt::format("number of samples: got {}, need at least 2; add samples", x1.rows()));
+  if (x1.cols() == 0 || x2.cols() == 0)
+    throw InputError("cca", fmt::format("columns of the two views: got {} and {}, need at least 1; pass the data",
+                                        x1.cols(), x2.cols()));
+  detail::require_finite("cca", "view 1", x1);
+  detail::require_finite("cca", "view 2", x2);
+}
+
+}  // namespace
+
+void CcaOptions::validate() const {
+  if (components < 0)
+    throw InputError("cca", fmt::format("components: got {}, need 0 (all) or more; set how many to keep", components));
+  if (!(ridge >= 0) || !std::isfinite(ridge))
+    throw InputError("cca", fmt::format("ridge: got {}, need a finite number >= 0; use 0 for plain CCA", ridge));
+  if (!(rank_tolerance >= 0 && rank_tolerance < 1))
+    throw InputError("cca",
+                     fmt::format("rank_tolerance: got {}, need 0 <= rank_tolerance < 1; use 1e-10", rank_tolerance));
+}
+
+CcaSolution cca_from_covariances(ConstMatrixRef<double> s11, ConstMatrixRef<double> s22, ConstMatrixRef<double> s12,
+                                 const CcaOptions& options) {
+  options.validate();
+  detail::require_shape("cca", "S11", s11, s12.rows(), s12.rows());
+  detail::require_shape("cca", "S22", s22, s12.cols(), s12.cols());
+  detail::require_finite("cca", "S11", s11);
+  detail::require_finite("cca", "S22", s22);
+  detail::require_finite("cca", "S12", s12);
+  return through_covariances(s11, s22, s12, options);
+}
+
+CcaSolution cca(ConstMatrixRef<double> x1, ConstMatrixRef<double> x2, const CcaOptions& options) {
+  options.validate();
+  require_views(x1, x2);
+  const Index d1 = x1.cols(), d2 = x2.cols();
+  CcaSolution solution;
+  if (x1.rows() > d1 + d2) {
+    const Matrix<double> s = joint_covariance(x1, x2);
+    solution =
+        through_covariances(s.topLeftCorner(d1, d1), s.bottomRightCorner(d2, d2), s.topRightCorner(d1, d2), options);
+  } else {
+    solution = through_thin_views(x1, x2, options);
+  }
+  // Correlations of actual samples; rounding must not carry them above one.
+  solution.correlations = solution.correlations.cwiseMin(1);
+  return solution;
+}
+
+}  // namespace tocca

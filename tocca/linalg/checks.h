@@ -1,0 +1,19 @@
+/// Checks of what callers hand in, shared by the functions that take whole views.
+#pragma once
+
+#include <string_view>
+
+#include "tocca/core/matrix.h"
+
+namespace tocca::detail {
+
+/// Throws InputError naming the first entry that is not finite, as `[where] name, row i, column j: ...`.
+void require_finite(std::string_view where, std::string_view name, ConstMatrixRef<double> x);
+
+/// Throws InputError unless x is rows × cols.
+void require_shape(std::string_view where, std::string_view name, ConstMatrixRef<double> x, Index rows, Index cols);
+
+/// Throws InputError unless the two have as many rows.
+void require_equal_rows(std::string_view where, ConstMatrixRef<double> x1, ConstMatrixRef<double> x2);
+
+}  // namespace tocca::detail

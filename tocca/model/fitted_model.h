@@ -1,0 +1,93 @@
+/// What fitting returns and a model file holds: preprocessing, a network or linear maps, class names, provenance. It
+/// never holds training rows.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tocca/core/context.h"
+#include "tocca/data/standardize.h"
+#include "tocca/data/views.h"
+#include "tocca/model/linear_classifier.h"
+#include "tocca/model/network.h"
+
+namespace tocca {
+
+/// Text under a name; in order.
+using NamedTexts = std::vector<std::pair<std::string, std::string>>;
+
+/// What the model expects of a view.
+struct ViewSchema {
+  std::string name;
+  std::vector<std::string> features;  ///< (d_v)
+  Standardizer standardizer;
+};
+
+/// The linear CCA of two views' projections, fitted on training samples that have both: canonical variates are
+/// (z_u − mean_u) weights_u and (z_v − mean_v) weights_v.
+struct CanonicalPair {
+  Index u = 0;
+  Index v = 1;
+  RowVector<double> mean_u, mean_v;     ///< (k)
+  Matrix<double> weights_u, weights_v;  ///< (k × c)
+  Vector<double> correlations;          ///< (c) on the training samples, σ, descending
+};
+
+struct FittedModel {
+  std::string method;
+  NamedTexts options;                         ///< every option that was in force, as text
+  NamedTexts provenance;                      ///< version, sample counts, how training ended
+  std::vector<ViewSchema> views;              ///< (V)
+  std::vector<std::string> classes;           ///< (C); empty: fitted without labels
+  std::optional<Network<float>> network;      ///< deep methods
+  std::vector<Matrix<double>> weights;        ///< linear projections: (V) of (d_v × k)
+  std::vector<LinearClassifier> classifiers;  ///< linear methods with labels: one for all projections, or one a view
+  std::vector<CanonicalPair> pairs;           ///< one for each pair of views of a shared space
+
+  [[nodiscard]] Index view_count() const { return static_cast<Index>(views.size()); }
+  /// Maps views into a shared space (all methods but `svm`).
+  [[nodiscard]] bool projects() const { return network.has_value() || !weights.empty(); }
+  /// Predicts classes.
+  [[nodiscard]] bool predicts() const { return network.has_value() || !classifiers.empty(); }
+  /// Width of the shared space, k.
+  [[nodiscard]] Index components() const;
+};
+
+/// The views of `data` that the model knows, in the model's order, with their columns matched by name; views it lacks
+/// have no samples. Columns in another order are put right; extra ones are left out, which is logged. Throws
+/// InputError: no view is known to the model; columns are missing (they are named); without column names, another
+/// number of columns.
+Views match_views(const FittedModel& model, const Views& data, const Context& context);
+
+/// Projections (samples.size() × k) of samples that have view `view`; `views` as match_views returns them.
+/// Throws InputError if the method has no projection.
+Matrix<double> transform(const FittedModel& model, const Views& views, Index view, std::span<const Index> samples,
+                         const Context& context);
+
+/// Log-probabilities (deep) or decision values (linear) of the classes, (samples.size() × C).
+/// Throws InputError if the model has no classifier.
+Matrix<double> class_scores(const FittedModel& model, const Views& views, Index view, std::span<const Index> samples,
+                            const Context& context);
+
+/// Predictions for all samples from whatever views each has: scores are averaged over the views present.
+struct Prediction {
+  std::vector<int> codes;  ///< (n) −1: the sample has no view
+  Matrix<double> scores;   ///< (n × C)
+};
+Prediction predict(const FittedModel& model, const Views& views, const Context& context);
+
+/// The samples that have a view, ascending.
+std::vector<Index> samples_with_view(const Views& views, Index view);
+/// The samples that have both views, ascending.
+std::vector<Index> samples_with_views(const Views& views, Index u, Index v);
+
+/// Writes and reads a model file (safetensors). load_model throws InputError when the file is not a tocca model, is cut
+/// short, or comes from a later format. A loaded model transforms to the same bits.
+void save_model(const FittedModel& model, const std::string& path);
+FittedModel load_model(const std::string& path);
+
+}  // namespace tocca

@@ -1,0 +1,237 @@
+// The model file: safetensors with the model's texts as metadata. See docs/model-format.md.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tocca/core/error.h"
+#include "tocca/model/fitted_model.h"
+#include "tocca/model/safetensors.h"
+
+namespace tocca {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kFormatVersion = 1;
+constexpr const char* kFormatName = "tocca-model";
+
+std::string numbered(const char* what, std::size_t i) { return fmt::format("{}{}", what, i); }
+
+template <class S>
+void add_buffer(TensorFile& file, const std::string& prefix, const Layout& layout, const Buffer<S>& buffer) {
+  for (const Slot& slot : layout.slots()) file.add(prefix + slot.name, Matrix<S>(buffer[slot]));
+}
+
+const Matrix<float>& tensor(const TensorFile& file, const std::string& name, float) { return file.matrix_f(name); }
+const Matrix<double>& tensor(const TensorFile& file, const std::string& name, double) { return file.matrix_d(name); }
+
+template <class S>
+void read_buffer(const TensorFile& file, const std::string& prefix, const Layout& layout, Buffer<S>& buffer) {
+  for (const Slot& slot : layout.slots()) {
+    const Matrix<S>& values = tensor(file, prefix + slot.name, S());
+    if (values.rows() != slot.rows || values.cols() != slot.columns) {
+      throw InputError("load model", fmt::format("tensor '{}': got {} × {}, need {} × {}; the file is damaged",
+                                                 slot.name, values.rows(), values.cols(), slot.rows, slot.columns));
+    }
+    buffer[slot] = values;
+  }
+}
+
+json pairs_to_json(const NamedTexts& texts) {
+  json list = json::array();
+  for (const auto& [name, text] : texts) list.push_back({name, text});
+  return list;
+}
+
+NamedTexts pairs_from_json(const json& list) { return list.get<NamedTexts>(); }
+
+json shape_to_json(const NetworkShape& s) {
+  return {{"inputs", s.inputs},
+          {"hidden_layers", s.hidden_layers},
+          {"hidden_size", s.hidden_size},
+          {"components", s.components},
+          {"classes", s.classes},
+          {"shared_head", s.shared_head},
+          {"whiten", s.projection == Projection::whiten},
+          {"decorrelated", s.decorrelated},
+          {"momentum", s.momentum},
+          {"whitening_epsilon", s.whitening.epsilon},
+          {"running_covariance", s.whitening.running}};
+}
+
+NetworkShape shape_from_json(const json& j) {
+  NetworkShape s;
+  s.inputs = j.at("inputs").get<std::vector<Index>>();
+  s.hidden_layers = j.at("hidden_layers");
+  s.hidden_size = j.at("hidden_size");
+  s.components = j.at("components");
+  s.classes = j.at("classes");
+  s.shared_head = j.at("shared_head");
+  s.projection = j.at("whiten").get<bool>() ? Projection::whiten : Projection::identity;
+  s.decorrelated = j.at("decorrelated");
+  s.momentum = j.at("momentum");
+  s.whitening.epsilon = j.at("whitening_epsilon");
+  s.whitening.running = j.at("running_covariance");
+  return s;
+}
+
+void add_view(TensorFile& file, json& list, const ViewSchema& view, std::size_t v) {
+  const std::string name = numbered("preprocessing.view", v);
+  file.add(name + ".mean", Matrix<double>(view.standardizer.mean));
+  file.add(name + ".shift", Matrix<double>(view.standardizer.shift));
+  file.add(name + ".scale", Matrix<double>(view.standardizer.scale));
+  list.push_back({{"name", view.name},
+                  {"features", view.features},
+                  {"standardize", name_of(view.standardizer.mode)},
+                  {"missing", name_of(view.standardizer.missing)},
+                  {"constant", view.standardizer.constant}});
+}
+
+ViewSchema read_view(const TensorFile& file, const json& j, std::size_t v) {
+  const std::string name = numbered("preprocessing.view", v);
+  ViewSchema view;
+  view.name = j.at("name");
+  view.features = j.at("features").get<std::vector<std::string>>();
+  Standardizer& s = view.standardizer;
+  s.mode = parse_standardize(j.at("standardize").get<std::string>());
+  s.missing = parse_missing_values(j.at("missing").get<std::string>());
+  s.constant = j.at("constant").get<std::vector<Index>>();
+  s.mean = file.matrix_d(name + ".mean");
+  s.shift = file.matrix_d(name + ".shift");
+  s.scale = file.matrix_d(name + ".scale");
+  const auto columns = static_cast<Index>(view.features.size());
+  if (s.mean.size() != columns || s.shift.size() != columns || s.scale.size() != columns) {
+    throw InputError("load model", fmt::format("view '{}': {} columns but {} means; the file is damaged", view.name,
+                                               columns, s.mean.size()));
+  }
+  return view;
+}
+
+void add_pair(TensorFile& file, json& list, const CanonicalPair& pair, std::size_t i) {
+  const std::string name = numbered("canonical", i);
+  file.add(name + ".mean_u", Matrix<double>(pair.mean_u));
+  file.add(name + ".mean_v", Matrix<double>(pair.mean_v));
+  file.add(name + ".weights_u", pair.weights_u);
+  file.add(name + ".weights_v", pair.weights_v);
+  file.add(name + ".correlations", Matrix<double>(pair.correlations.transpose()));
+  list.push_back({pair.u, pair.v});
+}
+
+CanonicalPair read_pair(const TensorFile& file, const json& j, std::size_t i) {
+  const std::string name = numbered("canonical", i);
+  CanonicalPair pair;
+  pair.u = j.at(0);
+  pair.v = j.at(1);
+  pair.mean_u = file.matrix_d(name + ".mean_u");
+  pair.mean_v = file.matrix_d(name + ".mean_v");
+  pair.weights_u = file.matrix_d(name + ".weights_u");
+  pair.weights_v = file.matrix_d(name + ".weights_v");
+  pair.correlations = file.matrix_d(name + ".correlations").transpose();
+  return pair;
+}
+
+FittedModel from_file(const TensorFile& file, const json& j) {
+  FittedModel model;
+  model.method = j.at("method");
+  model.options = pairs_from_json(j.at("options"));
+  model.provenance = pairs_from_json(j.at("provenance"));
+  model.classes = j.at("classes").get<std::vector<std::string>>();
+  for (const json& view : j.at("views")) model.views.push_back(read_view(file, view, model.views.size()));
+  if (!j.at("network").is_null()) {
+    model.network.emplace(shape_from_json(j.at("network")));
+    read_buffer(file, "", model.network->parameter_layout, model.network->parameters);
+    read_buffer(file, "statistics.", model.network->statistic_layout, model.network->statistics);
+  }
+  for (std::size_t v = 0; v < j.at("linear_weights"); ++v) {
+    model.weights.push_back(file.matrix_d(numbered("linear.view", v)));
+  }
+  for (const json& cost : j.at("classifier_costs")) {
+    const std::string name = numbered("classifier", model.classifiers.size());
+    model.classifiers.push_back({file.matrix_d(name + ".weights"), file.matrix_d(name + ".bias"), cost});
+  }
+  for (const json& pair : j.at("canonical_pairs")) model.pairs.push_back(read_pair(file, pair, model.pairs.size()));
+  return model;
+}
+
+// What a damaged or hand-made file could get wrong between its parts.
+void check_consistent(const FittedModel& model, const std::string& path) {
+  const auto require = [&](bool holds, const char* what) {
+    if (!holds) throw InputError("load model", fmt::format("{}: {}; the file is damaged", path, what));
+  };
+  const auto views = model.views.size();
+  require(views > 0, "it has no views");
+  if (model.network) require(model.network->shape.inputs.size() == views, "network and views do not match");
+  for (std::size_t v = 0; v < views; ++v) {
+    const auto columns = static_cast<Index>(model.views[v].features.size());
+    if (model.network) require(model.network->shape.inputs[v] == columns, "network and columns do not match");
+    if (!model.weights.empty()) {
+      require(model.weights.size() == views && model.weights[v].rows() == columns, "weights and columns do not match");
+    }
+  }
+  for (const LinearClassifier& c : model.classifiers) {
+    const auto classes = static_cast<Index>(model.classes.size());
+    require(c.weights.cols() == classes && c.bias.size() == classes, "classifier and classes do not match");
+  }
+  require(model.classifiers.size() <= 1 || model.classifiers.size() == views, "classifiers and views do not match");
+  for (const CanonicalPair& pair : model.pairs) {
+    const auto count = static_cast<Index>(views);
+    require(pair.u >= 0 && pair.u < count && pair.v >= 0 && pair.v < count, "canonical pairs and views do not match");
+  }
+}
+
+}  // namespace
+
+void save_model(const FittedModel& model, const std::string& path) {
+  TensorFile file;
+  json j = {{"method", model.method},
+            {"options", pairs_to_json(model.options)},
+            {"provenance", pairs_to_json(model.provenance)},
+            {"classes", model.classes},
+            {"views", json::array()},
+            {"network", nullptr},
+            {"linear_weights", model.weights.size()},
+            {"classifier_costs", json::array()},
+            {"canonical_pairs", json::array()}};
+  for (std::size_t v = 0; v < model.views.size(); ++v) add_view(file, j["views"], model.views[v], v);
+  if (model.network) {
+    j["network"] = shape_to_json(model.network->shape);
+    add_buffer(file, "", model.network->parameter_layout, model.network->parameters);
+    add_buffer(file, "statistics.", model.network->statistic_layout, model.network->statistics);
+  }
+  for (std::size_t v = 0; v < model.weights.size(); ++v) file.add(numbered("linear.view", v), model.weights[v]);
+  for (std::size_t c = 0; c < model.classifiers.size(); ++c) {
+    file.add(numbered("classifier", c) + ".weights", model.classifiers[c].weights);
+    file.add(numbered("classifier", c) + ".bias", Matrix<double>(model.classifiers[c].bias));
+    j["classifier_costs"].push_back(model.classifiers[c].cost);
+  }
+  for (std::size_t p = 0; p < model.pairs.size(); ++p) add_pair(file, j["canonical_pairs"], model.pairs[p], p);
+  file.metadata = {{"format", kFormatName}, {"format_version", std::to_string(kFormatVersion)}, {"model", j.dump()}};
+  file.save(path);
+}
+
+FittedModel load_model(const std::string& path) {
+  const TensorFile file = TensorFile::load(path);
+  const auto format = file.metadata.find("format");
+  if (format == file.metadata.end() || format->second != kFormatName) {
+    throw InputError("load model", fmt::format("{}: a safetensors file, but not a tocca model; give the file that "
+                                               "`tocca fit --model` wrote",
+                                               path));
+  }
+  try {
+    const int version = std::stoi(file.metadata.at("format_version"));
+    if (version > kFormatVersion) {
+      throw InputError("load model", fmt::format("{}: format version: got {}, need at most {}; use a newer tocca", path,
+                                                 version, kFormatVersion));
+    }
+    FittedModel model = from_file(file, json::parse(file.metadata.at("model")));
+    check_consistent(model, path);
+    return model;
+  } catch (const json::exception& e) {
+    throw InputError("load model",
+                     fmt::format("{}: its description cannot be read ({}); the file is damaged", path, e.what()));
+  } catch (const std::logic_error&) {  // a missing key or a version that is no number
+    throw InputError("load model", fmt::format("{}: its description is incomplete; the file is damaged", path));
+  }
+}
+
+}  // namespace tocca
