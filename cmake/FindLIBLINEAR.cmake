@@ -1,0 +1,13 @@
+# Finds LIBLINEAR, linear classifiers, and defines the target LIBLINEAR::LIBLINEAR.
+find_path(LIBLINEAR_INCLUDE_DIR linear.h PATH_SUFFIXES liblinear)
+find_library(LIBLINEAR_LIBRARY linear)
+
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(LIBLINEAR REQUIRED_VARS LIBLINEAR_LIBRARY LIBLINEAR_INCLUDE_DIR)
+mark_as_advanced(LIBLINEAR_INCLUDE_DIR LIBLINEAR_LIBRARY)
+
+if(LIBLINEAR_FOUND AND NOT TARGET LIBLINEAR::LIBLINEAR)
+  add_library(LIBLINEAR::LIBLINEAR UNKNOWN IMPORTED)
+  set_target_properties(LIBLINEAR::LIBLINEAR PROPERTIES IMPORTED_LOCATION ${LIBLINEAR_LIBRARY}
+                                                    INTERFACE_INCLUDE_DIRECTORIES ${LIBLINEAR_INCLUDE_DIR})
+endif()
