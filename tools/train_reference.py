@@ -222,8 +222,7 @@ class Nadam:
         self.step += 1
         now, after = (BETA1 * (1 - 0.5 * 0.96 ** (SCHEDULE_DECAY * t)) for t in (self.step, self.step + 1))
         self.product *= now
-        # mu_t counts twice here, as in early PyTorch and hence in reference.json; in Dozat's formula it counts once.
-        ahead = self.product * now * after
+        ahead = self.product * after
         for name, g in grads.items():
             self.m[name] = BETA1 * self.m[name] + (1 - BETA1) * g
             self.v[name] = BETA2 * self.v[name] + (1 - BETA2) * g * g

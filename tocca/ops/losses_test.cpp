@@ -136,6 +136,16 @@ TEST(LogSoftmax, RowsAreDistributions) {
   EXPECT_LT((logits.array().exp().rowwise().sum() - 1).abs().maxCoeff(), 1e-13);
 }
 
+// PyTorch before 2.0, which made the reference, counted μ_t twice in the product that looks one step ahead (its
+// developers mended that in pull request 92699). The update itself is compared with the coefficients formed that way.
+NadamCoefficients with_product_counted_twice(NadamCoefficients c, const NadamOptions& options, double step,
+                                             double product) {
+  const auto momentum_at = [&](double t) { return options.beta1 * (1 - 0.5 * std::pow(0.96, 0.004 * t)); };
+  const double then = momentum_at(step + 1);
+  c.moment = options.learning_rate * then / (1 - product * momentum_at(step) * then);
+  return c;
+}
+
 TEST(Nadam, SixStepsAgreeWithTheReference) {
   const Golden golden("nadam");
   const NadamOptions options{.learning_rate = golden.number("lr"),
@@ -151,9 +161,25 @@ TEST(Nadam, SixStepsAgreeWithTheReference) {
   const Matrix<double> parameters = golden.matrix("parameters");
   const auto n = static_cast<std::size_t>(p.size());
   for (Index step = 0; step < gradients.rows(); ++step) {
-    nadam_update<double>(options, schedule.next(options), 0, {p.data(), n}, {gradients.row(step).data(), n},
-                         {m.data(), n}, {v.data(), n});
+    const NadamCoefficients dozat = schedule.next(options);
+    const auto c = with_product_counted_twice(dozat, options, schedule.step, schedule.momentum_product);
+    nadam_update<double>(options, c, 0, {p.data(), n}, {gradients.row(step).data(), n}, {m.data(), n}, {v.data(), n});
     EXPECT_LT(max_error(p.transpose(), parameters.row(step)), 1e-12);
+  }
+}
+
+TEST(Nadam, ScheduleIsDozats) {
+  const NadamOptions options{.learning_rate = 1};
+  NadamSchedule schedule;
+  double product = 1;
+  for (int t = 1; t <= 5; ++t) {
+    const NadamCoefficients c = schedule.next(options);
+    const double now = 0.9 * (1 - 0.5 * std::pow(0.96, 0.004 * t));
+    const double then = 0.9 * (1 - 0.5 * std::pow(0.96, 0.004 * (t + 1)));
+    product *= now;
+    EXPECT_NEAR(c.gradient, (1 - now) / (1 - product), 1e-14);
+    EXPECT_NEAR(c.moment, then / (1 - product * then), 1e-14);
+    EXPECT_NEAR(c.second, 1 / (1 - std::pow(0.999, t)), 1e-10);
   }
 }
 
