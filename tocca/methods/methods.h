@@ -1,0 +1,58 @@
+/// The table of methods. A deep method is a recipe of the network's parts, as in the paper's own table.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "tocca/core/context.h"
+#include "tocca/data/views.h"
+#include "tocca/methods/options.h"
+#include "tocca/model/fitted_model.h"
+#include "tocca/train/trainer.h"
+
+namespace tocca {
+
+enum class Family { linear_cca, linear_svm, deep };
+
+struct Method {
+  std::string_view name;
+  Family family;
+  std::string_view title;
+  std::string_view objective;  ///< what is optimised, in the paper's symbols
+  std::string_view source;
+  bool needs_labels = true;
+  Index least_views = 1;
+  Index most_views = 0;  ///< 0: any number
+  // Recipe of a deep method.
+  Projection projection = Projection::identity;
+  bool agreement = false;      ///< ℓ₂ distance between views
+  bool decorrelation = false;  ///< soft decorrelation loss
+  bool shared_head = true;
+  // Linear.
+  bool ridge = false;
+
+  /// Has one space for all views, so that what is learnt on one view applies to another.
+  [[nodiscard]] bool shared_space() const {
+    return family == Family::linear_cca || (family == Family::deep && shared_head);
+  }
+};
+
+std::span<const Method> methods();
+/// Throws InputError offering near names.
+const Method& find_method(std::string_view name);
+
+struct FitResult {
+  FittedModel model;
+  TrainSummary summary;
+};
+
+/// Fits options.method. `validation` (may be null) is used for early stopping by deep methods; without it, a stratified
+/// part of `training` is held out (options.validation). Nothing but `training` enters preprocessing, weights and the
+/// final CCA.
+///
+/// Throws InputError: an option out of range; labels missing, of a single class, or with a class of one sample;
+/// the wrong number of views; a view with NaN or infinite values; a view that is constant throughout.
+/// Numerical trouble (divergence, a reduced rank) is told in the summary and the log.
+FitResult fit(const Dataset& training, const Dataset* validation, const Options& options, const Context& context);
+
+}  // namespace tocca

@@ -1,0 +1,134 @@
+#include "tocca/methods/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "tocca/core/error.h"
+#include "tocca/core/text.h"
+
+namespace tocca {
+namespace {
+
+constexpr double kLarge = 1e9;
+
+const std::vector<OptionField>& fields() {
+  using O = Options;
+  static const std::vector<OptionField> table = {
+      {"method", &O::method, "method, see `tocca methods`"},
+      {"task", &O::task, "what the labels are for", 0, 0, false, {"auto", "classification"}},
+      {"n_components", &O::n_components, "width of the shared space; 0: 50, or what the views have", 0, 1e5},
+      {"hidden_layers", &O::hidden_layers, "hidden layers of each encoder", 0, 100},
+      {"hidden_size", &O::hidden_size, "units of a hidden layer", 1, 1e6},
+      {"dropout", &O::dropout, "dropout rate after each hidden layer", 0, 1, true},
+      {"agreement_weight", &O::agreement_weight, "weight of the distance between views", 0, kLarge},
+      {"decorrelation_weight", &O::decorrelation_weight, "weight of the soft decorrelation (tocca-sd)", 0, kLarge},
+      {"whitening_epsilon", &O::whitening_epsilon, "added to the covariance before whitening (tocca-w)", 1e-12, kLarge},
+      {"momentum", &O::momentum, "weight of the old running statistic", 0, 1, true},
+      {"covariance", &O::covariance, "statistic that whitening uses (tocca-w)", 0, 0, false, {"running", "batch"}},
+      {"weight_decay", &O::weight_decay, "adds weight_decay times the sum of squared weights to the loss", 0, kLarge},
+      {"ridge", &O::ridge, "added to the diagonal of each covariance (rcca)", 0, kLarge},
+      {"batch_size", &O::batch_size, "samples of a mini-batch", 2, kLarge},
+      {"learning_rate", &O::learning_rate, "step size of Nadam", 1e-12, kLarge},
+      {"epochs", &O::epochs, "passes over the training samples, at most", 1, kLarge},
+      {"patience", &O::patience, "epochs without a better validation score before stopping; 0: never stop", 0, kLarge},
+      {"validation", &O::validation, "fraction of the samples held out for early stopping", 0, 1, true},
+      {"standardize",
+       &O::standardize,
+       "preprocessing of each view",
+       0,
+       0,
+       false,
+       {"zscore", "scale", "center", "none"}},
+      {"missing", &O::missing, "single missing values in a view", 0, 0, false, {"error", "mean", "drop"}},
+      {"svm_cost", &O::svm_cost, "cost C of the linear SVM; 0: by 5-fold cross-validation", 0, kLarge},
+      {"seed", &O::seed, "seed of everything random"},
+      {"threads", &O::threads, "threads; 0: one per processor", 0, 1024},
+      {"device", &O::device, "where to compute", 0, 0, false, {"cpu"}},
+  };
+  return table;
+}
+
+[[noreturn]] void refuse(const OptionField& field, std::string_view value, const std::string& need) {
+  throw InputError("options", fmt::format("{}: got {}, need {}", field.name, value, need));
+}
+
+std::string range(const OptionField& field) {
+  const auto bound = [](double value) { return value >= kLarge ? std::string("any") : fmt::format("{}", value); };
+  if (field.most >= kLarge) return fmt::format("at least {}", field.least);
+  return fmt::format("{} to {}{}", field.least, field.open_top ? "less than " : "", bound(field.most));
+}
+
+void check_number(const OptionField& field, double value) {
+  const bool inside = value >= field.least && (field.open_top ? value < field.most : value <= field.most);
+  if (!inside) refuse(field, fmt::format("{}", value), range(field));
+}
+
+void check(const OptionField& field, const Options& options) {
+  std::visit(
+      [&](auto member) {
+        const auto& value = options.*member;
+        using Type = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<Type, std::string>) {
+          if (field.choices.empty()) return;
+          if (std::find(field.choices.begin(), field.choices.end(), value) == field.choices.end()) {
+            refuse(field, "'" + value + "'", "one of " + join(field.choices, ", "));
+          }
+        } else if constexpr (!std::is_same_v<Type, std::uint64_t>) {
+          check_number(field, static_cast<double>(value));
+        }
+      },
+      field.member);
+}
+
+template <class T>
+T parse(const OptionField& field, std::string_view text) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    return std::string(text);
+  } else {
+    T value{};
+    const char* const end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc() || stopped != end) {
+      refuse(field, "'" + std::string(text) + "'", std::is_same_v<T, double> ? "a number" : "a whole number");
+    }
+    return value;
+  }
+}
+
+const OptionField& find(std::string_view name) {
+  std::vector<std::string> names;
+  for (const OptionField& field : fields()) {
+    if (field.name == name) return field;
+    names.emplace_back(field.name);
+  }
+  throw InputError("options", unknown_name("option", name, names));
+}
+
+}  // namespace
+
+std::span<const OptionField> option_fields() { return fields(); }
+
+void Options::validate() const {
+  for (const OptionField& field : fields()) check(field, *this);
+}
+
+void set_option(Options& options, std::string_view name, std::string_view value) {
+  const OptionField& field = find(name);
+  std::visit([&](auto member) { options.*member = parse<std::decay_t<decltype(options.*member)>>(field, value); },
+             field.member);
+  check(field, options);
+}
+
+NamedTexts option_texts(const Options& options) {
+  NamedTexts texts;
+  for (const OptionField& field : fields()) {
+    texts.emplace_back(field.name,
+                       std::visit([&](auto member) { return fmt::format("{}", options.*member); }, field.member));
+  }
+  return texts;
+}
+
+}  // namespace tocca
