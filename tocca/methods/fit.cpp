@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "tocca/core/error.h"
+#include "tocca/data/splits.h"
+#include "tocca/methods/linear.h"
+#include "tocca/methods/methods.h"
+#include "tocca/methods/prepare.h"
+
+namespace tocca {
+namespace {
+
+NetworkShape network_shape(const Method& method, const Dataset& training, const Options& options) {
+  constexpr Index kDefaultComponents = 50;
+  NetworkShape shape;
+  for (const View& view : training.views.views) shape.inputs.push_back(view.columns());
+  shape.hidden_layers = options.hidden_layers;
+  shape.hidden_size = options.hidden_size;
+  shape.components = options.n_components > 0 ? options.n_components : kDefaultComponents;
+  shape.classes = training.labels.class_count();
+  shape.shared_head = method.shared_head;
+  shape.projection = method.projection;
+  shape.decorrelated = method.decorrelation;
+  shape.momentum = options.momentum;
+  shape.whitening = {.epsilon = options.whitening_epsilon, .running = options.covariance == "running"};
+  return shape;
+}
+
+TrainOptions train_options(const Method& method, const Options& options) {
+  TrainOptions train;
+  train.objective = {.agreement_weight = method.agreement ? options.agreement_weight : 0,
+                     .decorrelation_weight = method.decorrelation ? options.decorrelation_weight : 0,
+                     .weight_decay = options.weight_decay,
+                     .dropout = options.dropout};
+  train.nadam.learning_rate = options.learning_rate;
+  train.batch_size = options.batch_size;
+  train.epochs = static_cast<int>(options.epochs);
+  train.patience = static_cast<int>(options.patience);
+  return train;
+}
+
+TrainingData training_data(const FittedModel& model, const Dataset& data) {
+  return {&data, [&model, &data](Index view, std::span<const Index> samples, MatrixRef<float> out) {
+            model.views[static_cast<std::size_t>(view)].standardizer.read<float>(data.views, view, samples, out);
+          }};
+}
+
+TrainSummary fit_network(FittedModel& model, const Method& method, const Dataset& training, const Dataset* validation,
+                         const Options& options, const Context& context) {
+  const Rng rng(options.seed);
+  model.network.emplace(network_shape(method, training, options));
+  model.network->initialize(rng.split("weights"));
+  const TrainingData train_on = training_data(model, training);
+  const TrainingData validate_on = validation != nullptr ? training_data(model, *validation) : TrainingData{};
+  TrainSummary summary =
+      train(*model.network, train_on, validate_on, train_options(method, options), rng.split("train"), context);
+  if (summary.status == TrainStatus::diverged || summary.status == TrainStatus::interrupted) {
+    context.warn(summary.message);
+  }
+  if (summary.status == TrainStatus::diverged && summary.best_epoch == 0) throw Error("fit", summary.message);
+  return summary;
+}
+
+// The parts that a fit uses; `validation` is held out of `training` when none is given.
+struct Parts {
+  Dataset training;
+  std::optional<Dataset> validation;
+};
+
+Parts split(const Method& method, const Dataset& data, const Dataset* validation, const Options& options,
+            const Context& context) {
+  Dataset training = drop_incomplete(data, options, context, "training");
+  if (method.family != Family::deep) return {std::move(training), std::nullopt};
+  if (validation != nullptr) return {std::move(training), drop_incomplete(*validation, options, context, "validation")};
+  if (options.validation <= 0) return {std::move(training), std::nullopt};
+  const Split parts = stratified_split(training.labels, training.views.size(), options.validation,
+                                       Rng(options.seed).split("validation"));
+  return {training.select(parts.train), training.select(parts.test)};
+}
+
+}  // namespace
+
+FitResult fit(const Dataset& data, const Dataset* given_validation, const Options& options, const Context& context) {
+  options.validate();
+  const Method& method = find_method(options.method);
+  check_dataset(method, data, given_validation);
+  const Parts parts = split(method, data, given_validation, options, context);
+  check_dataset(method, parts.training, nullptr);
+  FitResult result{prepare_model(method, parts.training, options, context), {}};
+  switch (method.family) {
+    case Family::linear_cca:
+      result.summary.message = fit_linear_cca(result.model, method, parts.training, options, context);
+      break;
+    case Family::linear_svm:
+      fit_linear_svm(result.model, parts.training, options, context);
+      break;
+    case Family::deep:
+      result.summary = fit_network(result.model, method, parts.training,
+                                   parts.validation ? &*parts.validation : nullptr, options, context);
+      break;
+  }
+  finish_model(result.model, parts.training, result.summary, context);
+  return result;
+}
+
+}  // namespace tocca

@@ -1,0 +1,133 @@
+#include "tocca/methods/linear.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tocca/core/error.h"
+#include "tocca/evaluate/svm.h"
+#include "tocca/linalg/cca.h"
+#include "tocca/linalg/covariance.h"
+
+namespace tocca {
+namespace {
+
+// Standardised rows of both views side by side.
+Matrix<double> both_rows(const FittedModel& model, const Views& views, std::span<const Index> samples) {
+  const Index d1 = views.views[0].columns();
+  const Index d2 = views.views[1].columns();
+  Matrix<double> rows(static_cast<Index>(samples.size()), d1 + d2);
+  model.views[0].standardizer.read<double>(views, 0, samples, rows.leftCols(d1));
+  model.views[1].standardizer.read<double>(views, 1, samples, rows.rightCols(d2));
+  return rows;
+}
+
+// Covariance of [x₁, x₂] over a fixed number of parts, whatever the number of threads, merged in order.
+CovarianceAccumulator accumulate(const FittedModel& model, const Views& views, const std::vector<Index>& samples,
+                                 const Context& context) {
+  constexpr Index kChunk = 1024;
+  constexpr Index kParts = 4;
+  const Index columns = views.views[0].columns() + views.views[1].columns();
+  const auto n = static_cast<Index>(samples.size());
+  const Index chunks = (n + kChunk - 1) / kChunk;
+  std::vector<CovarianceAccumulator> parts(static_cast<std::size_t>(std::min(kParts, chunks)),
+                                           CovarianceAccumulator(columns));
+  const auto count = static_cast<Index>(parts.size());
+  context.parallel(count, [&](Index part) {
+    for (Index chunk = part * chunks / count; chunk < (part + 1) * chunks / count; ++chunk) {
+      const auto first = static_cast<std::size_t>(chunk * kChunk);
+      const auto rows = std::min(static_cast<std::size_t>(kChunk), samples.size() - first);
+      parts[static_cast<std::size_t>(part)].add(both_rows(model, views, std::span(samples).subspan(first, rows)));
+    }
+  });
+  for (std::size_t p = 1; p < parts.size(); ++p) parts[0].merge(parts[p]);
+  return parts[0];
+}
+
+CcaSolution solve(const FittedModel& model, const Views& views, const std::vector<Index>& samples,
+                  const CcaOptions& options, const Context& context) {
+  const Index d1 = views.views[0].columns();
+  const Index d2 = views.views[1].columns();
+  if (static_cast<Index>(samples.size()) <= d1 + d2) {
+    const Matrix<double> rows = both_rows(model, views, samples);
+    return cca(rows.leftCols(d1), rows.rightCols(d2), options);
+  }
+  const Matrix<double> s = accumulate(model, views, samples, context).covariance();
+  return cca_from_covariances(s.topLeftCorner(d1, d1), s.bottomRightCorner(d2, d2), s.topRightCorner(d1, d2), options);
+}
+
+// All views' rows stacked, for labelled samples.
+struct Stacked {
+  Matrix<double> rows;
+  std::vector<int> codes;
+};
+
+Stacked stack_projections(const FittedModel& model, const Dataset& training, const Context& context) {
+  std::vector<Matrix<double>> parts;
+  Stacked all;
+  Index total = 0;
+  for (Index v = 0; v < training.views.count(); ++v) {
+    const auto samples = samples_with_view(training.views, v);
+    parts.push_back(transform(model, training.views, v, samples, context));
+    for (const Index sample : samples) all.codes.push_back(training.labels.codes[static_cast<std::size_t>(sample)]);
+    total += parts.back().rows();
+  }
+  all.rows.resize(total, model.components());
+  Index row = 0;
+  for (const auto& part : parts) {
+    all.rows.middleRows(row, part.rows()) = part;
+    row += part.rows();
+  }
+  return all;
+}
+
+SvmOptions svm_options(const Options& options) {
+  SvmOptions svm;
+  if (options.svm_cost > 0) svm.costs = {options.svm_cost};
+  return svm;
+}
+
+std::string told_rank(const FittedModel& model, const CcaSolution& solution, Index wanted) {
+  const auto got = static_cast<Index>(solution.correlations.size());
+  if (wanted == 0 || got >= wanted) return {};
+  const bool first = solution.rank1 <= solution.rank2;
+  return fmt::format("n_components: got {}, lowered to {}, the rank of view '{}'", wanted, got,
+                     model.views[first ? 0 : 1].name);
+}
+
+}  // namespace
+
+std::string fit_linear_cca(FittedModel& model, const Method& method, const Dataset& training, const Options& options,
+                           const Context& context) {
+  constexpr Index kDefaultComponents = 50;
+  const auto samples = samples_with_views(training.views, 0, 1);
+  if (samples.size() < 3) {
+    throw InputError("fit", fmt::format("samples with both views '{}' and '{}': got {}, need at least 3",
+                                        model.views[0].name, model.views[1].name, samples.size()));
+  }
+  const CcaOptions cca_options{.components = options.n_components > 0 ? options.n_components : kDefaultComponents,
+                               .ridge = method.ridge ? options.ridge : 0};
+  const CcaSolution solution = solve(model, training.views, samples, cca_options, context);
+  model.weights = {solution.weights1, solution.weights2};
+  if (training.labels.labelled() > 0) {
+    const Stacked all = stack_projections(model, training, context);
+    model.classifiers.push_back(fit_svm(all.rows, all.codes, static_cast<int>(training.labels.class_count()),
+                                        svm_options(options), Rng(options.seed).split("svm"), context));
+  }
+  const std::string told = told_rank(model, solution, options.n_components);
+  if (!told.empty()) context.warn(told);
+  return told;
+}
+
+void fit_linear_svm(FittedModel& model, const Dataset& training, const Options& options, const Context& context) {
+  for (Index v = 0; v < training.views.count(); ++v) {
+    const auto samples = samples_with_view(training.views, v);
+    Matrix<double> x(static_cast<Index>(samples.size()), training.views.views[static_cast<std::size_t>(v)].columns());
+    model.views[static_cast<std::size_t>(v)].standardizer.read<double>(training.views, v, samples, x);
+    const Labels labels = training.labels.select(samples);
+    model.classifiers.push_back(fit_svm(x, labels.codes, static_cast<int>(labels.class_count()), svm_options(options),
+                                        Rng(options.seed).split("svm", static_cast<std::uint64_t>(v)), context));
+  }
+}
+
+}  // namespace tocca

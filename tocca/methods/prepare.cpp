@@ -1,0 +1,138 @@
+#include "tocca/methods/prepare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tocca/core/error.h"
+#include "tocca/core/text.h"
+#include "tocca/core/version.h"
+#include "tocca/linalg/cca.h"
+
+namespace tocca {
+namespace {
+
+void check_classes(const Labels& labels) {
+  std::vector<Index> counts(labels.classes.size(), 0);
+  for (const int code : labels.codes) {
+    if (code >= 0) ++counts[static_cast<std::size_t>(code)];
+  }
+  const auto used = std::count_if(counts.begin(), counts.end(), [](Index n) { return n > 0; });
+  if (used < 2) {
+    throw InputError("labels", fmt::format("classes with training samples: got {}, need at least 2", used));
+  }
+  for (std::size_t c = 0; c < counts.size(); ++c) {
+    if (counts[c] == 1) {
+      throw InputError("labels",
+                       fmt::format("class '{}': got 1 training sample, need at least 2; merge it with another "
+                                   "class, or leave its label empty",
+                                   labels.classes[c]));
+    }
+  }
+}
+
+void check_validation(const Dataset& training, const Dataset& validation) {
+  if (validation.views.count() != training.views.count()) {
+    throw InputError("validation", fmt::format("views: got {}, need {} as in training", validation.views.count(),
+                                               training.views.count()));
+  }
+  if (!validation.labels.codes.empty() && validation.labels.classes != training.labels.classes) {
+    throw InputError("validation",
+                     fmt::format("classes: got {}, need {} as in training", join(validation.labels.classes, ", "),
+                                 join(training.labels.classes, ", ")));
+  }
+}
+
+void log_constant(const ViewSchema& view, const Context& context) {
+  const auto& constant = view.standardizer.constant;
+  if (constant.empty()) return;
+  constexpr std::size_t kShown = 5;
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < std::min(kShown, constant.size()); ++i) {
+    shown.push_back(view.features[static_cast<std::size_t>(constant[i])]);
+  }
+  context.info(fmt::format("view '{}': {} of {} columns are constant in training and become 0: {}{}", view.name,
+                           constant.size(), view.features.size(), join(shown, ", "),
+                           constant.size() > kShown ? ", ..." : ""));
+}
+
+CanonicalPair canonical_pair(const FittedModel& model, const Views& views, Index u, Index v,
+                             const std::vector<Index>& samples, const Context& context) {
+  const Matrix<double> zu = transform(model, views, u, samples, context);
+  const Matrix<double> zv = transform(model, views, v, samples, context);
+  const CcaSolution solution = cca(zu, zv);
+  return {u, v, zu.colwise().mean(), zv.colwise().mean(), solution.weights1, solution.weights2, solution.correlations};
+}
+
+}  // namespace
+
+void check_dataset(const Method& method, const Dataset& training, const Dataset* validation) {
+  const Index views = training.views.count();
+  const bool fits = views >= method.least_views && (method.most_views == 0 || views <= method.most_views);
+  if (!fits) {
+    const std::string need = method.most_views == method.least_views ? fmt::format("{}", method.least_views)
+                                                                     : fmt::format("at least {}", method.least_views);
+    throw InputError(
+        "fit", fmt::format("method '{}': got {} view{}, need {}", method.name, views, views == 1 ? "" : "s", need));
+  }
+  const bool labelled = training.labels.labelled() > 0;
+  if (method.needs_labels && !labelled) {
+    throw InputError("fit", fmt::format("method '{}' needs labels: got none; give --labels FILE:COLUMN, or take an "
+                                        "unsupervised method (cca, rcca)",
+                                        method.name));
+  }
+  if (labelled) check_classes(training.labels);
+  if (validation != nullptr) check_validation(training, *validation);
+}
+
+Dataset drop_incomplete(const Dataset& data, const Options& options, const Context& context, std::string_view what) {
+  const MissingValues policy = parse_missing_values(options.missing);
+  if (policy != MissingValues::drop) return data;
+  const auto complete = complete_samples(data.views, policy);
+  const Index dropped = data.views.size() - static_cast<Index>(complete.size());
+  if (dropped == 0) return data;
+  context.warn(
+      fmt::format("{} of {} {} samples have missing values and are dropped", dropped, data.views.size(), what));
+  return data.select(complete);
+}
+
+FittedModel prepare_model(const Method& method, const Dataset& training, const Options& options,
+                          const Context& context) {
+  FittedModel model;
+  model.method = std::string(method.name);
+  model.options = option_texts(options);
+  if (training.labels.labelled() > 0) model.classes = training.labels.classes;
+  const Standardize mode = parse_standardize(options.standardize);
+  for (Index v = 0; v < training.views.count(); ++v) {
+    const View& view = training.views.views[static_cast<std::size_t>(v)];
+    ViewSchema schema{view.name, view.features, {}};
+    schema.standardizer = fit_standardizer(training.views, v, mode, parse_missing_values(options.missing), context);
+    if (static_cast<Index>(schema.standardizer.constant.size()) == view.columns()) {
+      throw InputError("fit", fmt::format("view '{}': all {} columns are constant; there is nothing to learn from",
+                                          view.name, view.columns()));
+    }
+    log_constant(schema, context);
+    model.views.push_back(std::move(schema));
+  }
+  return model;
+}
+
+void finish_model(FittedModel& model, const Dataset& training, const TrainSummary& summary, const Context& context) {
+  const bool shared = !model.network || model.network->shape.shared_head;
+  for (Index u = 0; model.projects() && shared && u < model.view_count(); ++u) {
+    for (Index v = u + 1; v < model.view_count(); ++v) {
+      const auto samples = samples_with_views(training.views, u, v);
+      if (samples.size() < 3) continue;
+      model.pairs.push_back(canonical_pair(model, training.views, u, v, samples, context));
+    }
+  }
+  model.provenance = {{"version", std::string(version())},
+                      {"training_samples", fmt::format("{}", training.views.size())},
+                      {"labelled_samples", fmt::format("{}", training.labels.labelled())},
+                      {"status", std::string(name_of(summary.status))},
+                      {"message", summary.message},
+                      {"epochs", fmt::format("{}", summary.epochs)},
+                      {"best_epoch", fmt::format("{}", summary.best_epoch)}};
+}
+
+}  // namespace tocca

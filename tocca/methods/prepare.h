@@ -1,0 +1,22 @@
+/// What every method does before it fits: checks, samples to use, preprocessing.
+#pragma once
+
+#include "tocca/methods/methods.h"
+
+namespace tocca {
+
+/// Throws InputError when the data cannot serve the method: labels, number of views, classes.
+void check_dataset(const Method& method, const Dataset& training, const Dataset* validation);
+
+/// Samples without missing values where `drop` is asked for (told in the log); otherwise the data as they are.
+Dataset drop_incomplete(const Dataset& data, const Options& options, const Context& context, std::string_view what);
+
+/// Model with method, options, views and classes filled in; standardisers fitted on `training`, constant columns
+/// logged. Throws InputError for a view without any varying column.
+FittedModel prepare_model(const Method& method, const Dataset& training, const Options& options,
+                          const Context& context);
+
+/// Adds the linear CCA of each pair of views' projections of the training samples, and notes the counts.
+void finish_model(FittedModel& model, const Dataset& training, const TrainSummary& summary, const Context& context);
+
+}  // namespace tocca
