@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <tuple>
@@ -52,7 +53,7 @@ void expect_solution(const CcaSolution& s, const Matrix<double>& x1, const Matri
     EXPECT_EQ(s.weights1.col(j).maxCoeff(), s.weights1.col(j).cwiseAbs().maxCoeff());
     EXPECT_GE(s.correlations(j), 0);
     EXPECT_LE(s.correlations(j), 1);
-    if (j > 0) EXPECT_LE(s.correlations(j), s.correlations(j - 1));
+    EXPECT_LE(s.correlations(j), s.correlations(std::max<Index>(j - 1, 0)));
   }
 }
 
