@@ -13,9 +13,9 @@ namespace tocca {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::error_message;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::error_message;
 using Texts = std::vector<std::string>;
 
 TEST(Labels, OrdersWordsAlphabetically) {

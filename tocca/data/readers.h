@@ -2,7 +2,6 @@
 /// (`reader_formats()`); a new format is one file pair in data/readers/ and one line of that table.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,7 +13,8 @@
 namespace tocca {
 
 struct ReadOptions {
-  /// Name of the column that holds sample ids. Empty: the first column, if it is named `sample`, `id` or nothing.
+  /// Name of the column that holds sample ids. Empty: the first column, if it is named `sample`, `id` (in any case) or
+  /// nothing. Files without column names (.npy, .idx) have no ids.
   std::string id_column;
 };
 
@@ -26,11 +26,21 @@ struct TableFile {
   std::vector<std::string> ids;       ///< (n) or empty: the file has none
 };
 
+/// A column of labels as text, in the file's order.
+struct LabelColumn {
+  std::string path;
+  std::string column;
+  std::vector<std::string> text;  ///< (n)
+  std::vector<std::string> ids;   ///< (n) or empty
+};
+
 struct ReaderFormat {
   std::string_view name;                  ///< "csv"
   std::vector<std::string_view> endings;  ///< ".csv", ".csv.gz", ...
   std::string_view description;           ///< one line for `tocca methods`
   TableFile (*read)(const std::string& path, const ReadOptions& options);
+  /// Null: labels are the numbers of a column that `read` returns.
+  LabelColumn (*read_labels)(const std::string& path, const std::string& column, const ReadOptions& options) = nullptr;
 };
 
 /// CSV, TSV (RFC 4180; also .gz), NPY (memory-mapped), IDX (also .gz).
@@ -39,14 +49,6 @@ std::span<const ReaderFormat> reader_formats();
 /// Reads a table by its file's ending. Throws InputError that names the file and, where it can, line and column:
 /// missing, empty, header only, ragged, not a number, cut short, unknown ending (the known ones are listed).
 TableFile read_table(const std::string& path, const ReadOptions& options = {});
-
-/// A column of labels as text, in the file's order.
-struct LabelColumn {
-  std::string path;
-  std::string column;
-  std::vector<std::string> text;  ///< (n)
-  std::vector<std::string> ids;   ///< (n) or empty
-};
 
 /// Reads one column of a delimited file, or a whole one-column .npy/.idx file. `column` may be empty when the file has
 /// a single column besides the ids. Throws InputError listing the columns there are.

@@ -57,14 +57,14 @@ TEST(Table, TakesOverMatrices) {
 }
 
 TEST(Table, CopiesKeepTheStorageAlive) {
-  auto table = std::make_unique<Table>(Matrix<double>::Constant(3, 4, 7.0));
+  auto table = std::make_unique<Table>(Matrix<double>(Matrix<double>::Constant(3, 4, 7.0)));
   const Table copy = *table;
   table.reset();
   EXPECT_EQ(copy.at(2, 3), 7.0);
 }
 
 TEST(Table, IsContiguousOnlyAsOneRowMajorBlockOfTheType) {
-  const Table table(Matrix<double>::Zero(3, 4));
+  const Table table(Matrix<double>(Matrix<double>::Zero(3, 4)));
   EXPECT_NE(table.contiguous<double>(), nullptr);
   EXPECT_EQ(table.contiguous<float>(), nullptr);
   const std::vector<double> values(12);

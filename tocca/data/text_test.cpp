@@ -22,7 +22,8 @@ TEST(Text, ReadsNumbers) {
 }
 
 TEST(Text, RefusesWhatIsNotWhollyANumber) {
-  for (const char* cell : {"", " ", "x", "1x", "1,5", "1 2", "+-1", "++1", "+", "-", "0x10", "nan(1)", "1e", "1e999x"}) {
+  for (const char* cell :
+       {"", " ", "x", "1x", "1,5", "1 2", "+-1", "++1", "+", "-", "0x10", "nan(1)", "1e", "1e999x"}) {
     EXPECT_EQ(parse_number(cell), std::nullopt) << cell;
   }
 }

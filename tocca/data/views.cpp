@@ -31,9 +31,8 @@ const View& Views::named(std::string_view name) const {
   if (found != views.end()) return *found;
   std::vector<std::string> names;
   for (const View& view : views) names.push_back(view.name);
-  throw InputError("views",
-                   fmt::format("there is no such view: got '{}', need one of {}; check the name", name,
-                               name_some(names, 20)));
+  throw InputError("views", fmt::format("there is no such view: got '{}', need one of {}; check the name", name,
+                                        name_some(names, 20)));
 }
 
 Dataset Dataset::select(std::span<const Index> chosen) const {

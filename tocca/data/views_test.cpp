@@ -13,17 +13,16 @@ namespace tocca {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::error_message;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::error_message;
 
 Views two_views() {
   Matrix<double> left(3, 1);
   left << 10, 11, 12;
   Matrix<double> right(2, 2);
   right << 20, 21, 22, 23;
-  return {{"a", "b", "c"},
-          {{"left", {"x"}, Table(left), {0, 1, 2}}, {"right", {"y", "z"}, Table(right), {1, -1, 0}}}};
+  return {{"a", "b", "c"}, {{"left", {"x"}, Table(left), {0, 1, 2}}, {"right", {"y", "z"}, Table(right), {1, -1, 0}}}};
 }
 
 TEST(Views, CountsWhatIsPresent) {

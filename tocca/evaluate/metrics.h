@@ -1,4 +1,5 @@
-/// Figures of merit.
+/// Figures of merit. Classes are 0, 1, ...; a truth of −1 is unlabelled and left out everywhere, a prediction below 0
+/// (no answer) is wrong. Sizes that differ throw InputError. Without labelled samples the scores are NaN.
 #pragma once
 
 #include <span>
@@ -8,13 +9,14 @@
 
 namespace tocca {
 
-/// Share of correct predictions among samples with truth ≥ 0; NaN when there are none.
+/// Share of correct predictions.
 double accuracy(std::span<const int> predicted, std::span<const int> truth);
 /// Mean over classes (those that occur in truth) of the share of their samples predicted right.
 double balanced_accuracy(std::span<const int> predicted, std::span<const int> truth);
 /// Unweighted mean of the F1 scores of the classes that occur in truth or prediction.
 double macro_f1(std::span<const int> predicted, std::span<const int> truth);
-/// counts(t, p): samples of class t predicted as p. (C × C)
+/// counts(t, p): samples of class t predicted as p. (C × C) Throws InputError unless classes are below class_count and
+/// all labelled samples have a prediction.
 Matrix<Index> confusion(std::span<const int> predicted, std::span<const int> truth, int class_count);
 
 struct MeanAndError {
@@ -25,7 +27,8 @@ struct MeanAndError {
 /// NaN values are left out (and not counted).
 MeanAndError mean_and_standard_error(std::span<const double> values);
 
-/// Pearson correlation of column j of a with column j of b, (k). 0 where a column is constant.
+/// Pearson correlation of column j of a with column j of b, (k). 0 where a column is constant (up to rounding). Throws
+/// InputError for shapes that differ, fewer than two rows, or entries that are not finite.
 Vector<double> column_correlations(ConstMatrixRef<double> a, ConstMatrixRef<double> b);
 
 }  // namespace tocca

@@ -16,7 +16,7 @@ struct LinearClassifier {
   RowVector<double> bias;  ///< (C)
   double cost = 0;         ///< the C that was chosen
 
-  /// (n × C)
+  /// (n × C). Throws InputError if x has not d columns.
   [[nodiscard]] Matrix<double> scores(ConstMatrixRef<double> x) const;
   /// Class of the highest score; the lower class number on ties. (n)
   [[nodiscard]] std::vector<int> predict(ConstMatrixRef<double> x) const;
@@ -26,15 +26,30 @@ struct SvmOptions {
   /// Costs tried by cross-validation; a single one is taken as it is.
   std::vector<double> costs = default_costs();
   int folds = 5;
+  /// Where the solver stops: the norm of the gradient relative to that at w = 0. While costs are compared, ten times
+  /// that, up to 0.1.
   double tolerance = 0.01;
   static std::vector<double> default_costs();  ///< 2^-10, 2^-9, ..., 2^4
+
+  /// Throws InputError naming the field, its value and the constraint.
+  void validate() const;
 };
 
-/// L2-regularised squared-hinge loss, one-versus-rest, with an (also regularised) bias feature of 1. Fitted on rows
-/// with y ≥ 0; the cost is chosen by stratified k-fold accuracy (the smaller one on ties), then all rows are used. k is
-/// lowered to the size of the smallest class where that is less (with 1: the smallest cost above 2^-10 is not searched,
-/// C = 1). x (n × d), y (n) in −1 ... class_count − 1. Same seed, same result, for any number of threads. Throws
-/// InputError for fewer than two classes with samples, or sizes that differ.
+/// L2-regularised squared-hinge loss, one-versus-rest, with an (also regularised) bias feature of 1: each class
+/// minimises ½‖w‖² + C Σ max(0, 1 − y wᵀx)². Fitted on rows with y ≥ 0; the cost is chosen by stratified k-fold
+/// accuracy (the smaller one on ties), then all labelled rows are used. k is lowered to the size of the smallest class
+/// where that is less; with a class of one sample nothing can be held out, and C = 1 is taken with a warning. Classes
+/// without samples are never predicted: their bias is the lowest number. x (n × d), y (n) in −1 ... class_count − 1.
+///
+/// Same seed, same result, for any number of threads. When the context is cancelled the search stops and the best cost
+/// so far is used. Throws InputError for fewer than two classes with samples, sizes that differ, a class out of range,
+/// and entries of labelled rows that are not finite.
+///
+/// Example:
+///     LinearClassifier svm = fit_svm(z1_train, y, 10, {}, Rng(1), make_context());
+///     double score = accuracy(svm.predict(z2_test), y_test);
+///
+/// Primal trust-region Newton method: C.-J. Lin, R. C. Weng, S. S. Keerthi, J. Mach. Learn. Res. 9, 2008 (LIBLINEAR).
 LinearClassifier fit_svm(ConstMatrixRef<double> x, std::span<const int> y, int class_count, const SvmOptions& options,
                          Rng rng, const Context& context);
 

@@ -8,14 +8,14 @@
 
 namespace tocca::detail {
 
-void require_finite(std::string_view where, std::string_view name, ConstMatrixRef<double> x) {
+void require_finite(std::string_view where, std::string_view name, ConstMatrixRef<double> x, Index first_row) {
   for (Index i = 0; i < x.rows(); ++i) {
     if (x.row(i).allFinite()) continue;
     for (Index j = 0; j < x.cols(); ++j)
       if (!std::isfinite(x(i, j)))
         throw InputError(where, fmt::format("{}, row {}, column {} (counted from 0): got {}, need a finite number; "
                                             "impute it or drop the row",
-                                            name, i, j, x(i, j)));
+                                            name, first_row + i, j, x(i, j)));
   }
 }
 

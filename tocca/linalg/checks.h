@@ -7,8 +7,9 @@
 
 namespace tocca::detail {
 
-/// Throws InputError naming the first entry that is not finite, as `[where] name, row i, column j: ...`.
-void require_finite(std::string_view where, std::string_view name, ConstMatrixRef<double> x);
+/// Throws InputError naming the first entry that is not finite, as `[where] name, row i, column j: ...`. `x` may
+/// be a piece of the named matrix that starts at first_row.
+void require_finite(std::string_view where, std::string_view name, ConstMatrixRef<double> x, Index first_row = 0);
 
 /// Throws InputError unless x is rows × cols.
 void require_shape(std::string_view where, std::string_view name, ConstMatrixRef<double> x, Index rows, Index cols);

@@ -26,7 +26,7 @@ constexpr std::size_t kLengthBytes = 8;
 constexpr std::uint64_t kLongestHeader = 100'000'000;  // the limit of the format's own implementation
 
 template <class S>
-constexpr std::string_view kType = "";
+constexpr std::string_view kType;
 template <>
 constexpr std::string_view kType<float> = "F32";
 template <>
@@ -54,7 +54,7 @@ bool takes(const std::vector<std::uint64_t>& shape, std::size_t width, std::uint
 // What the header says of one tensor.
 struct Entry {
   std::string name;
-  std::string type;
+  std::string type = {};
   Index rows = 1;
   Index columns = 1;
   std::uint64_t begin = 0;
@@ -123,8 +123,8 @@ class Reader {
   // The tensors must fill the data exactly, without gap or overlap.
   void check_layout(std::vector<Entry> entries) const {
     std::ranges::sort(entries, {}, [](const Entry& e) { return std::pair(e.begin, e.end); });
-    const Entry none{.name = "the header", .type = "", .columns = 0};
-    const Entry* last = &none;
+    const Entry start{.name = "the header"};
+    const Entry* last = &start;
     for (const Entry& entry : entries) {
       if (entry.begin < last->end)
         fail("damaged header: tensors '" + last->name + "' and '" + entry.name + "' overlap");

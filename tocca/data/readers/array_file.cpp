@@ -1,0 +1,43 @@
+#include "tocca/data/readers/array_file.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "tocca/core/error.h"
+
+namespace tocca::detail {
+
+ArrayShape flatten_shape(const std::string& path, std::span<const std::size_t> dims, NumberType type) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 62;
+  std::size_t bytes = size_of(type);
+  for (const std::size_t dim : dims) {
+    if (dim != 0 && bytes > kMostBytes / dim) {
+      throw InputError(path, fmt::format("array is too large: got shape {}, need one that fits in memory; the file is "
+                                         "likely damaged, fetch it again",
+                                         fmt::join(dims, " x ")));
+    }
+    bytes *= dim;
+  }
+  if (dims.empty() || bytes == 0) {
+    throw InputError(path, fmt::format("array has no rows: got shape ({}), need samples x columns; check how it was "
+                                       "written",
+                                       fmt::join(dims, " x ")));
+  }
+  const std::size_t columns = bytes / size_of(type) / dims.front();
+  return {static_cast<Index>(dims.front()), static_cast<Index>(columns), bytes};
+}
+
+void check_length(const std::string& path, std::size_t got, std::size_t need) {
+  if (got >= need) return;
+  throw InputError(
+      path, fmt::format("file is cut short: got {} bytes of values, need {}; fetch or write it again", got, need));
+}
+
+TableFile unnamed_table(const std::string& path, Table values) {
+  TableFile file{path, std::move(values), {}, {}};
+  for (Index j = 0; j < file.values.columns(); ++j) file.features.push_back(fmt::format("c{}", j));
+  return file;
+}
+
+}  // namespace tocca::detail

@@ -1,0 +1,131 @@
+#include "tocca/data/splits.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "tocca/core/error.h"
+#include "tocca/testing/error_message.h"
+
+namespace tocca {
+namespace {
+
+using testing::error_message;
+using ::testing::HasSubstr;
+
+/// `sizes[c]` samples of class c, mixed; class −1 comes first.
+Labels labels_of(const std::vector<int>& sizes_from_unlabelled) {
+  Labels labels;
+  for (std::size_t c = 0; c < sizes_from_unlabelled.size(); ++c) {
+    labels.codes.insert(labels.codes.end(), static_cast<std::size_t>(sizes_from_unlabelled[c]),
+                        static_cast<int>(c) - 1);
+    if (c > 0) labels.classes.push_back(std::to_string(c - 1));
+  }
+  std::vector<Index> order = Rng(9).permutation(labels.size());
+  Labels mixed = labels.select(order);
+  return mixed;
+}
+
+std::map<int, int> count_classes(const Labels& labels, const std::vector<Index>& samples) {
+  std::map<int, int> counts;
+  for (const Index sample : samples) ++counts[labels.codes[static_cast<std::size_t>(sample)]];
+  return counts;
+}
+
+void expect_partition(const Split& split, Index samples) {
+  EXPECT_TRUE(std::is_sorted(split.train.begin(), split.train.end()));
+  EXPECT_TRUE(std::is_sorted(split.test.begin(), split.test.end()));
+  std::vector<Index> all = split.train;
+  all.insert(all.end(), split.test.begin(), split.test.end());
+  std::sort(all.begin(), all.end());
+  ASSERT_EQ(static_cast<Index>(all.size()), samples);
+  for (Index i = 0; i < samples; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)], i);
+}
+
+TEST(StratifiedSplit, HoldsOutTheFractionOfEachClass) {
+  const Labels labels = labels_of({40, 100, 20, 60});
+  const Split split = stratified_split(labels, labels.size(), 0.25, Rng(1));
+  expect_partition(split, labels.size());
+  EXPECT_EQ(count_classes(labels, split.test), (std::map<int, int>{{-1, 10}, {0, 25}, {1, 5}, {2, 15}}));
+}
+
+TEST(StratifiedSplit, KeepsOneOfEachClassInEachPart) {
+  const Labels labels = labels_of({0, 100, 2, 3, 1});
+  for (const double fraction : {0.01, 0.2, 0.99}) {
+    const Split split = stratified_split(labels, labels.size(), fraction, Rng(1));
+    expect_partition(split, labels.size());
+    for (const int code : {0, 1, 2}) {
+      EXPECT_GE(count_classes(labels, split.test)[code], 1);
+      EXPECT_GE(count_classes(labels, split.train)[code], 1);
+    }
+    EXPECT_EQ(count_classes(labels, split.train)[3], 1);
+  }
+}
+
+TEST(StratifiedSplit, HoldsTheTotalOverManySmallClasses) {
+  const Labels labels = labels_of(std::vector<int>(50, 12));
+  const Split split = stratified_split(labels, labels.size(), 0.2, Rng(1));
+  EXPECT_NEAR(static_cast<double>(split.test.size()), 120, 1);
+}
+
+TEST(StratifiedSplit, WorksWithoutLabels) {
+  const Split split = stratified_split({}, 50, 0.2, Rng(1));
+  expect_partition(split, 50);
+  EXPECT_EQ(split.test.size(), 10U);
+}
+
+TEST(StratifiedSplit, DependsOnTheSeedOnly) {
+  const Labels labels = labels_of({5, 30, 30});
+  const Split split = stratified_split(labels, labels.size(), 0.3, Rng(1));
+  EXPECT_EQ(split.test, stratified_split(labels, labels.size(), 0.3, Rng(1)).test);
+  EXPECT_NE(split.test, stratified_split(labels, labels.size(), 0.3, Rng(2)).test);
+}
+
+TEST(StratifiedSplit, RefusesWhatCannotBeSplit) {
+  for (const double fraction : {0.0, 1.0, -0.5, std::numeric_limits<double>::quiet_NaN()}) {
+    EXPECT_THAT(error_message<InputError>([&] { stratified_split({}, 10, fraction, Rng(1)); }),
+                HasSubstr("[split] held-out fraction is out of range: got "))
+        << fraction;
+  }
+  EXPECT_THAT(error_message<InputError>([] { stratified_split({}, 1, 0.5, Rng(1)); }),
+              HasSubstr("[split] too few samples: got 1, need at least 2"));
+  EXPECT_THAT(error_message<InputError>([] {
+                stratified_split(labels_of({0, 4}), 5, 0.5, Rng(1));
+              }),
+              HasSubstr("[split] labels don't match the samples: got 4 labels, need 5"));
+}
+
+TEST(StratifiedFolds, SpreadEachClassEvenly) {
+  const Labels labels = labels_of({7, 23, 11, 4});
+  const std::vector<int> folds = stratified_folds(labels.codes, 5, Rng(1));
+  std::map<int, std::vector<int>> counts;
+  std::vector<int> sizes(5);
+  for (std::size_t i = 0; i < folds.size(); ++i) {
+    counts[labels.codes[i]].resize(5);
+    ++counts[labels.codes[i]][static_cast<std::size_t>(folds[i])];
+    ++sizes[static_cast<std::size_t>(folds[i])];
+  }
+  counts[100] = sizes;
+  for (const auto& [code, in_fold] : counts) {
+    const auto [least, most] = std::minmax_element(in_fold.begin(), in_fold.end());
+    EXPECT_LE(*most - *least, 1) << code;
+  }
+  EXPECT_EQ(folds, stratified_folds(labels.codes, 5, Rng(1)));
+  EXPECT_NE(folds, stratified_folds(labels.codes, 5, Rng(2)));
+}
+
+TEST(StratifiedFolds, RefuseImpossibleCounts) {
+  for (const int k : {-1, 1, 4}) {
+    EXPECT_THAT(error_message<InputError>([&] {
+                  stratified_folds({0, 0, 1}, k, Rng(1));
+                }),
+                HasSubstr("need 2 to 3, the number of samples"))
+        << k;
+  }
+}
+
+}  // namespace
+}  // namespace tocca

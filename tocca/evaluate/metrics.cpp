@@ -1,0 +1,128 @@
+#include "tocca/evaluate/metrics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "tocca/core/error.h"
+#include "tocca/linalg/checks.h"
+#include "tocca/linalg/covariance.h"
+
+namespace tocca {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+void require_pairs(const char* where, std::span<const int> predicted, std::span<const int> truth) {
+  if (predicted.size() != truth.size())
+    throw InputError(where, fmt::format("number of predictions: got {}, need {}; pass one for each true label",
+                                        predicted.size(), truth.size()));
+}
+
+/// Labelled samples of one class: how many there are, how many are predicted as it, how many rightly.
+struct ClassCount {
+  double truth = 0, predicted = 0, right = 0;
+};
+
+std::map<int, ClassCount> count_classes(std::span<const int> predicted, std::span<const int> truth) {
+  std::map<int, ClassCount> counts;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    if (truth[i] < 0) continue;
+    ++counts[truth[i]].truth;
+    if (predicted[i] >= 0) ++counts[predicted[i]].predicted;
+    if (predicted[i] == truth[i]) ++counts[truth[i]].right;
+  }
+  return counts;
+}
+
+/// NaN over nothing.
+struct Mean {
+  double sum = 0, count = 0;
+  void add(double value) {
+    sum += value;
+    ++count;
+  }
+  [[nodiscard]] double value() const { return count > 0 ? sum / count : kNaN; }
+};
+
+void require_class(const char* role, int value, int class_count) {
+  if (value < 0 || value >= class_count)
+    throw InputError("confusion", fmt::format("{} class: got {}, need 0 to {}; raise class_count or mend the labels",
+                                              role, value, class_count - 1));
+}
+
+/// Rounding leaves a constant column a deviation of about ε times its size.
+bool is_constant(double deviation, double size) {
+  return deviation <= 8 * std::numeric_limits<double>::epsilon() * size;
+}
+
+}  // namespace
+
+double accuracy(std::span<const int> predicted, std::span<const int> truth) {
+  require_pairs("accuracy", predicted, truth);
+  Mean right;
+  for (std::size_t i = 0; i < truth.size(); ++i)
+    if (truth[i] >= 0) right.add(predicted[i] == truth[i] ? 1 : 0);
+  return right.value();
+}
+
+double balanced_accuracy(std::span<const int> predicted, std::span<const int> truth) {
+  require_pairs("balanced_accuracy", predicted, truth);
+  Mean recall;
+  for (const auto& [code, c] : count_classes(predicted, truth))
+    if (c.truth > 0) recall.add(c.right / c.truth);
+  return recall.value();
+}
+
+double macro_f1(std::span<const int> predicted, std::span<const int> truth) {
+  require_pairs("macro_f1", predicted, truth);
+  Mean f1;
+  for (const auto& [code, c] : count_classes(predicted, truth))
+    if (c.truth + c.predicted > 0) f1.add(2 * c.right / (c.truth + c.predicted));
+  return f1.value();
+}
+
+Matrix<Index> confusion(std::span<const int> predicted, std::span<const int> truth, int class_count) {
+  require_pairs("confusion", predicted, truth);
+  if (class_count < 1)
+    throw InputError("confusion", fmt::format("class_count: got {}, need at least 1; count the classes", class_count));
+  Matrix<Index> counts = Matrix<Index>::Zero(class_count, class_count);
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    if (truth[i] < 0) continue;
+    require_class("true", truth[i], class_count);
+    require_class("predicted", predicted[i], class_count);
+    ++counts(truth[i], predicted[i]);
+  }
+  return counts;
+}
+
+MeanAndError mean_and_standard_error(std::span<const double> values) {
+  Mean mean, square;
+  for (const double value : values)
+    if (!std::isnan(value)) mean.add(value);
+  for (const double value : values)
+    if (!std::isnan(value)) square.add((value - mean.value()) * (value - mean.value()));
+  const double error = mean.count < 2 ? kNaN : std::sqrt(square.value() / (mean.count - 1));
+  return {mean.value(), error, static_cast<Index>(mean.count)};
+}
+
+Vector<double> column_correlations(ConstMatrixRef<double> a, ConstMatrixRef<double> b) {
+  detail::require_shape("column_correlations", "b", b, a.rows(), a.cols());
+  if (a.rows() < 2)
+    throw InputError("column_correlations", fmt::format("rows: got {}, need at least 2; pass more samples", a.rows()));
+  detail::require_finite("column_correlations", "a", a);
+  detail::require_finite("column_correlations", "b", b);
+  const Matrix<double> x = centre(a).rows, y = centre(b).rows;
+  Vector<double> result = Vector<double>::Zero(a.cols());
+  for (Index j = 0; j < a.cols(); ++j) {
+    const double sx = x.col(j).norm(), sy = y.col(j).norm();
+    if (is_constant(sx, a.col(j).norm()) || is_constant(sy, b.col(j).norm())) continue;
+    result(j) = std::clamp((x.col(j) / sx).dot(y.col(j) / sy), -1.0, 1.0);
+  }
+  return result;
+}
+
+}  // namespace tocca

@@ -1,0 +1,118 @@
+#include "tocca/evaluate/metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tocca/core/error.h"
+
+namespace tocca {
+namespace {
+
+using ::testing::StrEq;
+using ::testing::ThrowsMessage;
+using Classes = std::vector<int>;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// Class 0: 2 of 3 right; class 1: 1 of 2; class 2: 0 of 1; two samples unlabelled.
+const Classes kTruth = {0, 0, 0, 1, 1, 2, -1, -1};
+const Classes kPredicted = {0, 0, 1, 1, 0, 1, 2, 0};
+
+TEST(Metrics, Accuracy) { EXPECT_DOUBLE_EQ(accuracy(kPredicted, kTruth), 3.0 / 6); }
+
+TEST(Metrics, BalancedAccuracyWeighsClassesAlike) {
+  EXPECT_DOUBLE_EQ(balanced_accuracy(kPredicted, kTruth), (2.0 / 3 + 1.0 / 2 + 0) / 3);
+}
+
+TEST(Metrics, MacroF1) {
+  // 2 right / (true + predicted): class 0: 4 / (3 + 3); class 1: 2 / (2 + 3); class 2: 0 / (1 + 0).
+  EXPECT_DOUBLE_EQ(macro_f1(kPredicted, kTruth), (4.0 / 6 + 2.0 / 5 + 0) / 3);
+  // Class 1 occurs in the prediction only, and counts; class 3 occurs nowhere and does not.
+  EXPECT_DOUBLE_EQ(macro_f1(Classes{0, 1, 4}, Classes{0, 0, 4}), (2.0 / 3 + 0 + 1) / 3);
+}
+
+TEST(Metrics, NoAnswerIsWrong) {
+  EXPECT_DOUBLE_EQ(accuracy(Classes{0, -1}, Classes{0, 0}), 0.5);
+  EXPECT_DOUBLE_EQ(balanced_accuracy(Classes{0, -1}, Classes{0, 0}), 0.5);
+  EXPECT_DOUBLE_EQ(macro_f1(Classes{0, -1}, Classes{0, 0}), 2.0 / 3);
+}
+
+TEST(Metrics, NothingLabelledIsNotANumber) {
+  for (const Classes& truth : {Classes{}, Classes{-1, -1}}) {
+    const Classes predicted(truth.size(), 1);
+    EXPECT_TRUE(std::isnan(accuracy(predicted, truth)));
+    EXPECT_TRUE(std::isnan(balanced_accuracy(predicted, truth)));
+    EXPECT_TRUE(std::isnan(macro_f1(predicted, truth)));
+    EXPECT_EQ(confusion(predicted, truth, 2), (Matrix<Index>::Zero(2, 2)));
+  }
+}
+
+TEST(Metrics, Confusion) {
+  EXPECT_EQ(confusion(kPredicted, kTruth, 3), (Matrix<Index>(3, 3) << 2, 1, 0, 1, 1, 0, 0, 1, 0).finished());
+}
+
+TEST(Metrics, MeanAndStandardError) {
+  const MeanAndError all = mean_and_standard_error(std::vector<double>{1, 2, kNaN, 3, 6});
+  EXPECT_DOUBLE_EQ(all.mean, 3);
+  EXPECT_DOUBLE_EQ(all.standard_error, std::sqrt(14.0 / 3) / 2);
+  EXPECT_EQ(all.count, 4);
+  const MeanAndError one = mean_and_standard_error(std::vector<double>{kNaN, 5});
+  EXPECT_EQ(one.mean, 5);
+  EXPECT_TRUE(std::isnan(one.standard_error));
+  EXPECT_EQ(one.count, 1);
+  const MeanAndError none = mean_and_standard_error({});
+  EXPECT_TRUE(std::isnan(none.mean));
+  EXPECT_TRUE(std::isnan(none.standard_error));
+  EXPECT_EQ(none.count, 0);
+}
+
+TEST(Metrics, ColumnCorrelations) {
+  const Matrix<double> a = (Matrix<double>(4, 4) << 1, 1, 1, 0.1, 2, 2, 2, 0.1, 3, 3, 3, 0.1, 4, 4, 4, 0.1).finished();
+  const Matrix<double> b = (Matrix<double>(4, 4) << 3, -1, 1, 1, 5, -2, 3, 2, 7, -3, 2, 3, 9, -4, 4, 4).finished();
+  const Vector<double> got = column_correlations(a, b);
+  EXPECT_DOUBLE_EQ(got(0), 1);
+  EXPECT_DOUBLE_EQ(got(1), -1);
+  EXPECT_DOUBLE_EQ(got(2), 0.8);  // ranks with d² = 2: 1 − 6 · 2 / (4 · 15)
+  EXPECT_EQ(got(3), 0);
+}
+
+TEST(Metrics, ColumnsThatAreConstantUpToRoundingDoNotCorrelate) {
+  const double above = std::nextafter(0.1, 1.0);
+  const Matrix<double> a = (Matrix<double>(3, 1) << 0.1, above, 0.1).finished();
+  EXPECT_EQ(column_correlations(a, a)(0), 0);
+}
+
+TEST(Metrics, RefuseBadInput) {
+  EXPECT_THAT(
+      [] {
+        accuracy(Classes{1}, Classes{1, 2});
+      },
+      ThrowsMessage<InputError>(
+          StrEq("[accuracy] number of predictions: got 1, need 2; pass one for each true label")));
+  EXPECT_THROW(balanced_accuracy(Classes{1}, Classes{}), InputError);
+  EXPECT_THROW(macro_f1(Classes{1}, Classes{}), InputError);
+  EXPECT_THAT(
+      [] {
+        confusion(Classes{1, 3}, Classes{1, 2}, 3);
+      },
+      ThrowsMessage<InputError>(StrEq("[confusion] predicted class: got 3, need 0 to 2; raise class_count or "
+                                      "mend the labels")));
+  EXPECT_THROW(confusion(Classes{-1}, Classes{0}, 3), InputError);
+  EXPECT_THROW(confusion(Classes{0}, Classes{3}, 3), InputError);
+  EXPECT_THAT([] { confusion({}, {}, 0); },
+              ThrowsMessage<InputError>(StrEq("[confusion] class_count: got 0, need at least 1; count the classes")));
+  const Matrix<double> a = Matrix<double>::Ones(3, 2);
+  EXPECT_THAT([&] { column_correlations(a, a.leftCols(1)); },
+              ThrowsMessage<InputError>(
+                  StrEq("[column_correlations] shape of b: got 3 x 1, need 3 x 2; check what was passed")));
+  EXPECT_THAT(
+      [&] { column_correlations(a.topRows(1), a.topRows(1)); },
+      ThrowsMessage<InputError>(StrEq("[column_correlations] rows: got 1, need at least 2; pass more samples")));
+}
+
+}  // namespace
+}  // namespace tocca
