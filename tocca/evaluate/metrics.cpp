@@ -8,8 +8,6 @@
 #include <map>
 
 #include "tocca/core/error.h"
-#include "tocca/linalg/checks.h"
-#include "tocca/linalg/covariance.h"
 
 namespace tocca {
 namespace {
@@ -52,11 +50,6 @@ void require_class(const char* role, int value, int class_count) {
   if (value < 0 || value >= class_count)
     throw InputError("confusion", fmt::format("{} class: got {}, need 0 to {}; raise class_count or mend the labels",
                                               role, value, class_count - 1));
-}
-
-/// Rounding leaves a constant column a deviation of about ε times its size.
-bool is_constant(double deviation, double size) {
-  return deviation <= 8 * std::numeric_limits<double>::epsilon() * size;
 }
 
 }  // namespace
@@ -107,22 +100,6 @@ MeanAndError mean_and_standard_error(std::span<const double> values) {
     if (!std::isnan(value)) square.add((value - mean.value()) * (value - mean.value()));
   const double error = mean.count < 2 ? kNaN : std::sqrt(square.value() / (mean.count - 1));
   return {mean.value(), error, static_cast<Index>(mean.count)};
-}
-
-Vector<double> column_correlations(ConstMatrixRef<double> a, ConstMatrixRef<double> b) {
-  detail::require_shape("column_correlations", "b", b, a.rows(), a.cols());
-  if (a.rows() < 2)
-    throw InputError("column_correlations", fmt::format("rows: got {}, need at least 2; pass more samples", a.rows()));
-  detail::require_finite("column_correlations", "a", a);
-  detail::require_finite("column_correlations", "b", b);
-  const Matrix<double> x = centre(a).rows, y = centre(b).rows;
-  Vector<double> result = Vector<double>::Zero(a.cols());
-  for (Index j = 0; j < a.cols(); ++j) {
-    const double sx = x.col(j).norm(), sy = y.col(j).norm();
-    if (is_constant(sx, a.col(j).norm()) || is_constant(sy, b.col(j).norm())) continue;
-    result(j) = std::clamp((x.col(j) / sx).dot(y.col(j) / sy), -1.0, 1.0);
-  }
-  return result;
 }
 
 }  // namespace tocca

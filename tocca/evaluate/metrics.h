@@ -27,8 +27,4 @@ struct MeanAndError {
 /// NaN values are left out (and not counted).
 MeanAndError mean_and_standard_error(std::span<const double> values);
 
-/// Pearson correlation of column j of a with column j of b, (k). 0 where a column is constant (up to rounding). Throws
-/// InputError for shapes that differ, fewer than two rows, or entries that are not finite.
-Vector<double> column_correlations(ConstMatrixRef<double> a, ConstMatrixRef<double> b);
-
 }  // namespace tocca

@@ -70,22 +70,6 @@ TEST(Metrics, MeanAndStandardError) {
   EXPECT_EQ(none.count, 0);
 }
 
-TEST(Metrics, ColumnCorrelations) {
-  const Matrix<double> a = (Matrix<double>(4, 4) << 1, 1, 1, 0.1, 2, 2, 2, 0.1, 3, 3, 3, 0.1, 4, 4, 4, 0.1).finished();
-  const Matrix<double> b = (Matrix<double>(4, 4) << 3, -1, 1, 1, 5, -2, 3, 2, 7, -3, 2, 3, 9, -4, 4, 4).finished();
-  const Vector<double> got = column_correlations(a, b);
-  EXPECT_DOUBLE_EQ(got(0), 1);
-  EXPECT_DOUBLE_EQ(got(1), -1);
-  EXPECT_DOUBLE_EQ(got(2), 0.8);  // ranks with d² = 2: 1 − 6 · 2 / (4 · 15)
-  EXPECT_EQ(got(3), 0);
-}
-
-TEST(Metrics, ColumnsThatAreConstantUpToRoundingDoNotCorrelate) {
-  const double above = std::nextafter(0.1, 1.0);
-  const Matrix<double> a = (Matrix<double>(3, 1) << 0.1, above, 0.1).finished();
-  EXPECT_EQ(column_correlations(a, a)(0), 0);
-}
-
 TEST(Metrics, RefuseBadInput) {
   EXPECT_THAT(
       [] {
@@ -105,13 +89,6 @@ TEST(Metrics, RefuseBadInput) {
   EXPECT_THROW(confusion(Classes{0}, Classes{3}, 3), InputError);
   EXPECT_THAT([] { confusion({}, {}, 0); },
               ThrowsMessage<InputError>(StrEq("[confusion] class_count: got 0, need at least 1; count the classes")));
-  const Matrix<double> a = Matrix<double>::Ones(3, 2);
-  EXPECT_THAT([&] { column_correlations(a, a.leftCols(1)); },
-              ThrowsMessage<InputError>(
-                  StrEq("[column_correlations] shape of b: got 3 x 1, need 3 x 2; check what was passed")));
-  EXPECT_THAT(
-      [&] { column_correlations(a.topRows(1), a.topRows(1)); },
-      ThrowsMessage<InputError>(StrEq("[column_correlations] rows: got 1, need at least 2; pass more samples")));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "tocca/evaluate/metrics.h"
 #include "tocca/linalg/blas.h"
+#include "tocca/linalg/correlation.h"
 
 namespace tocca {
 namespace {

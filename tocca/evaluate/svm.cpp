@@ -231,24 +231,6 @@ void SvmOptions::validate() const {
     throw InputError("svm", fmt::format("tolerance: got {}, need a finite number > 0; use 0.01", tolerance));
 }
 
-Matrix<double> LinearClassifier::scores(ConstMatrixRef<double> x) const {
-  detail::require_shape("svm", "x", x, x.rows(), weights.rows());
-  Matrix<double> result = bias.replicate(x.rows(), 1);
-  multiply<double>(x, weights, result, 1, 1);
-  return result;
-}
-
-std::vector<int> LinearClassifier::predict(ConstMatrixRef<double> x) const {
-  const Matrix<double> all = scores(x);
-  std::vector<int> classes(static_cast<std::size_t>(x.rows()), 0);
-  for (Index i = 0; i < all.rows(); ++i)
-    for (Index c = 1; c < all.cols(); ++c) {
-      int& best = classes[static_cast<std::size_t>(i)];
-      if (all(i, c) > all(i, best)) best = static_cast<int>(c);
-    }
-  return classes;
-}
-
 LinearClassifier fit_svm(ConstMatrixRef<double> x, std::span<const int> y, int class_count, const SvmOptions& options,
                          Rng rng, const Context& context) {
   options.validate();

@@ -7,20 +7,9 @@
 #include "tocca/core/context.h"
 #include "tocca/core/matrix.h"
 #include "tocca/core/rng.h"
+#include "tocca/model/linear_classifier.h"
 
 namespace tocca {
-
-/// One-versus-rest linear classifier: scores = x W + b.
-struct LinearClassifier {
-  Matrix<double> weights;  ///< (d × C)
-  RowVector<double> bias;  ///< (C)
-  double cost = 0;         ///< the C that was chosen
-
-  /// (n × C). Throws InputError if x has not d columns.
-  [[nodiscard]] Matrix<double> scores(ConstMatrixRef<double> x) const;
-  /// Class of the highest score; the lower class number on ties. (n)
-  [[nodiscard]] std::vector<int> predict(ConstMatrixRef<double> x) const;
-};
 
 struct SvmOptions {
   /// Costs tried by cross-validation; a single one is taken as it is.

@@ -14,7 +14,7 @@ namespace {
 // Files without a header get the column names c0, c1, ...; then only the number of columns can be compared.
 bool unnamed(const std::vector<std::string>& features) {
   for (std::size_t j = 0; j < features.size(); ++j) {
-    if (features[j] != "c" + std::to_string(j)) return false;
+    if (features[j] != fmt::format("c{}", j)) return false;
   }
   return true;
 }

@@ -1,4 +1,4 @@
-#include "tocca/evaluate/correlation.h"
+#include "tocca/linalg/correlation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,9 +11,38 @@
 namespace tocca {
 namespace {
 
+using ::testing::StrEq;
+using ::testing::ThrowsMessage;
+
 Matrix<double> random(Index rows, Index cols, const char* name) {
   Rng rng = Rng(8).split(name);
   return Matrix<double>::NullaryExpr(rows, cols, [&] { return rng.normal(); });
+}
+
+TEST(ColumnCorrelations, OfKnownColumns) {
+  const Matrix<double> a = (Matrix<double>(4, 4) << 1, 1, 1, 0.1, 2, 2, 2, 0.1, 3, 3, 3, 0.1, 4, 4, 4, 0.1).finished();
+  const Matrix<double> b = (Matrix<double>(4, 4) << 3, -1, 1, 1, 5, -2, 3, 2, 7, -3, 2, 3, 9, -4, 4, 4).finished();
+  const Vector<double> got = column_correlations(a, b);
+  EXPECT_DOUBLE_EQ(got(0), 1);
+  EXPECT_DOUBLE_EQ(got(1), -1);
+  EXPECT_DOUBLE_EQ(got(2), 0.8);  // ranks with d² = 2: 1 − 6 · 2 / (4 · 15)
+  EXPECT_EQ(got(3), 0);
+}
+
+TEST(ColumnCorrelations, ColumnsThatAreConstantUpToRoundingDoNotCorrelate) {
+  const double above = std::nextafter(0.1, 1.0);
+  const Matrix<double> a = (Matrix<double>(3, 1) << 0.1, above, 0.1).finished();
+  EXPECT_EQ(column_correlations(a, a)(0), 0);
+}
+
+TEST(ColumnCorrelations, RefuseBadInput) {
+  const Matrix<double> a = Matrix<double>::Ones(3, 2);
+  EXPECT_THAT([&] { column_correlations(a, a.leftCols(1)); },
+              ThrowsMessage<InputError>(
+                  StrEq("[column_correlations] shape of b: got 3 x 1, need 3 x 2; check what was passed")));
+  EXPECT_THAT(
+      [&] { column_correlations(a.topRows(1), a.topRows(1)); },
+      ThrowsMessage<InputError>(StrEq("[column_correlations] rows: got 1, need at least 2; pass more samples")));
 }
 
 TEST(HeldOutCorrelation, OfIndependentViewsIsNearZeroThoughTrainingSeesMuch) {
