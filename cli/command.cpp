@@ -10,7 +10,8 @@ std::span<const Command> commands() {
       {"demo", "Compare all methods on the halves of small pictures of digits, in less than a minute",
        "tocca demo --out demo", set_up_demo, true},
       {"fit", "Learn from the views in files and write a model",
-       "tocca fit --view genes=genes.csv --view image=image.npy --labels patients.csv:subtype --model model.safetensors",
+       "tocca fit --view genes=genes.csv --view image=image.npy --labels patients.csv:subtype --model "
+       "model.safetensors",
        set_up_fit, true},
       {"transform", "Project views into the shared space of a model",
        "tocca transform --model model.safetensors --view genes=genes.csv --out projections.csv", set_up_transform},

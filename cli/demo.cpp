@@ -20,7 +20,7 @@
 #include "tocca/data/splits.h"
 #include "tocca/report/html.h"
 #include "tocca/report/records.h"
-#include "tocca/report/table.h"
+#include "tocca/report/text.h"
 
 namespace tocca::cli {
 namespace {
@@ -129,8 +129,8 @@ int run_demo(const std::string& folder, Session& session) {
   session.note(kExplanation);
   if (!folder.empty()) {
     write_results(folder, experiment, result, report, context);
-    session.note(fmt::format("\n{0}/report.html, {0}/results.csv and the model {0}/tocca-w.safetensors are written.\n",
-                             folder));
+    session.note(
+        fmt::format("\n{0}/report.html, {0}/results.csv and the model {0}/tocca-w.safetensors are written.\n", folder));
   }
   session.json(json_rows(result.rows), experiment.options.seed, {});
   if (!result.interrupted) return kSuccess;

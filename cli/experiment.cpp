@@ -118,8 +118,8 @@ void add_rows(std::vector<ResultRow>& rows, const std::string& method, Index n, 
     std::vector<double> values;
     for (const Trial* trial : finished) values.push_back(trial->scores[i].value);
     const MeanAndError mean = mean_and_standard_error(values);
-    rows.push_back({method, n, score.train_view, score.test_view, score.metric, mean.mean, mean.standard_error,
-                    mean.count});
+    rows.push_back(
+        {method, n, score.train_view, score.test_view, score.metric, mean.mean, mean.standard_error, mean.count});
   }
 }
 

@@ -37,8 +37,8 @@ std::string data_text(const LoadedData& data, const Dataset& dataset) {
     const View& view = data.views.views[v];
     rows.push_back({view.name, fmt::format("{}", view.present()), fmt::format("{}", view.columns()), data.paths[v]});
   }
-  std::string text = align(rows) + fmt::format("\nsamples  {}, joined {}\n", data.views.size(),
-                                               data.by_id ? "by id" : "row by row");
+  std::string text =
+      align(rows) + fmt::format("\nsamples  {}, joined {}\n", data.views.size(), data.by_id ? "by id" : "row by row");
   if (!data.label_texts.empty()) {
     text += fmt::format("labels   {} of {} samples, {} classes ({})\n", dataset.labels.labelled(), data.views.size(),
                         dataset.labels.class_count(), data.labels.path);
@@ -68,10 +68,9 @@ std::string training_text(const TrainSummary& summary) {
 std::string correlation_text(const FittedModel& model) {
   std::string text;
   for (const CanonicalPair& pair : model.pairs) {
-    text += fmt::format("sum correlation of {} and {} in training: {:.3f} of {}\n",
-                        model.views[static_cast<std::size_t>(pair.u)].name,
-                        model.views[static_cast<std::size_t>(pair.v)].name, pair.correlations.sum(),
-                        pair.correlations.size());
+    text += fmt::format(
+        "sum correlation of {} and {} in training: {:.3f} of {}\n", model.views[static_cast<std::size_t>(pair.u)].name,
+        model.views[static_cast<std::size_t>(pair.v)].name, pair.correlations.sum(), pair.correlations.size());
   }
   return text;
 }
@@ -106,8 +105,8 @@ void write_history(const std::string& path, const TrainSummary& summary) {
 
 void write_report(const std::string& folder, const FitResult& result, const Dataset& dataset, const Options& options,
                   const Session& session, const Context& context) {
-  Report report = session.report(fmt::format("{} fitted to {} samples", options.method, dataset.views.size()),
-                                 options.seed);
+  Report report =
+      session.report(fmt::format("{} fitted to {} samples", options.method, dataset.views.size()), options.seed);
   report.rows = result_rows(result, dataset.views.size());
   for (const View& view : dataset.views.views) {
     report.facts.emplace_back(view.name, fmt::format("{} samples × {} columns", view.present(), view.columns()));

@@ -49,19 +49,17 @@ int inspect_data(const std::string& path, const std::string& id_column, Session&
   const TableFile file = read_table(path, {id_column});
   const Index missing = count_missing(file.values);
   const std::string ids = file.ids.empty() ? "none" : name_some(file.ids);
-  session.result(align({{"file", path},
-                        {"samples", fmt::format("{}", file.values.rows())},
-                        {"columns", fmt::format("{}", file.values.columns())},
-                        {"missing", fmt::format("{} of {} values", missing, file.values.rows() * file.values.columns())},
-                        {"type", std::string(name_of(file.values.type()))},
-                        {"ids", ids},
-                        {"names", name_some(file.features)}}));
-  const ordered_json row = {{"view", stem(path)},
-                            {"samples", file.values.rows()},
-                            {"columns", file.values.columns()},
-                            {"missing", missing},
-                            {"type", name_of(file.values.type())},
-                            {"ids", !file.ids.empty()}};
+  session.result(
+      align({{"file", path},
+             {"samples", fmt::format("{}", file.values.rows())},
+             {"columns", fmt::format("{}", file.values.columns())},
+             {"missing", fmt::format("{} of {} values", missing, file.values.rows() * file.values.columns())},
+             {"type", std::string(name_of(file.values.type()))},
+             {"ids", ids},
+             {"names", name_some(file.features)}}));
+  const ordered_json row = {
+      {"view", stem(path)}, {"samples", file.values.rows()},       {"columns", file.values.columns()},
+      {"missing", missing}, {"type", name_of(file.values.type())}, {"ids", !file.ids.empty()}};
   session.json(ordered_json::array({row}), 0, {{"file", path}, {"kind", "data"}});
   return kSuccess;
 }

@@ -86,17 +86,15 @@ ordered_json option_list() {
   ordered_json list = ordered_json::array();
   std::size_t i = 0;
   for (const OptionField& field : option_fields()) {
-    list.push_back({{"option", field.name},
-                    {"default", defaults[i++].second},
-                    {"allowed", allowed(field)},
-                    {"help", field.help}});
+    list.push_back(
+        {{"option", field.name}, {"default", defaults[i++].second}, {"allowed", allowed(field)}, {"help", field.help}});
   }
   return list;
 }
 
 int run_methods(bool verbose, Session& session) {
-  session.result(fmt::format("Methods (--method)\n\n{}\nFiles that views are read from\n\n{}", methods_text(),
-                             formats_text()));
+  session.result(
+      fmt::format("Methods (--method)\n\n{}\nFiles that views are read from\n\n{}", methods_text(), formats_text()));
   if (verbose) {
     session.result("\nOptions (--set KEY=VALUE, or a line of --config)\n\n" + options_text());
   } else {

@@ -68,8 +68,8 @@ void write_csv(const std::string& path, const SampleTable& table) {
 void write_npy(const std::string& path, const Matrix<double>& values) {
   static_assert(std::endian::native == std::endian::little, "the header below says little-endian");
   constexpr std::size_t kMagic = 10;  // "\x93NUMPY", version 1.0, length of the header
-  std::string header = fmt::format("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {}), }}", values.rows(),
-                                   values.cols());
+  std::string header =
+      fmt::format("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {}), }}", values.rows(), values.cols());
   // Padded so that the numbers start at a multiple of 64 bytes and the file can be mapped.
   header.append(63 - (kMagic + header.size()) % 64, ' ').push_back('\n');
   write_file(path, [&](std::ostream& out) {

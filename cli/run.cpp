@@ -19,8 +19,7 @@ namespace {
 
 // Nothing here needs the library: `tocca --help` only reads the table of commands.
 std::string overview() {
-  std::string text =
-      "Multi-view learning by task-optimal CCA\n\nUsage: tocca COMMAND [OPTIONS]\n\nCommands:\n";
+  std::string text = "Multi-view learning by task-optimal CCA\n\nUsage: tocca COMMAND [OPTIONS]\n\nCommands:\n";
   for (const Command& command : commands()) text += fmt::format("  {:<11}{}\n", command.name, command.summary);
   return text + fmt::format(
                     "\n`tocca COMMAND --help` explains the options of a command and has an example.\n"

@@ -11,8 +11,7 @@ namespace tocca::cli {
 namespace {
 
 std::string quoted(const std::string& argument) {
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,+@%{}";
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,+@%{}";
   if (!argument.empty() && argument.find_first_not_of(plain) == std::string::npos) return argument;
   std::string text = "'";
   for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);

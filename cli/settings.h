@@ -24,8 +24,8 @@ void add_set_option(CLI::App& app, SettingsRequest& request);
 /// --config, --set and the flags of the options that are set most often.
 void add_settings_options(CLI::App& app, SettingsRequest& request);
 
-/// Reads a config file into `options`. Throws InputError naming file, line and key: not TOML, an unknown key, a value of
-/// the wrong type or out of range.
+/// Reads a config file into `options`. Throws InputError naming file, line and key: not TOML, an unknown key, a value
+/// of the wrong type or out of range.
 void read_config(const std::string& path, Options& options);
 
 /// All of it, with --seed and --threads of the session. Throws InputError.
