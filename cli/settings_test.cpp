@@ -52,7 +52,10 @@ TEST(Config, NamesFileLineAndKeyOfWhatItRefuses) {
 TEST(Settings, FlagsOverrideSetWhichOverridesTheConfig) {
   const TempDir dir;
   std::ostringstream out, err;
-  const Session session({"fit"}, {.threads = "2", .seed = "9"}, out, err);
+  CommonOptions common;
+  common.threads = "2";
+  common.seed = "9";
+  const Session session({"fit"}, common, out, err);
   SettingsRequest request;
   request.config = dir.write("run.toml", "epochs = 1\nhidden_size = 10\nn_components = 2\nseed = 3\n");
   request.sets = {"hidden_size=20", "n_components=3"};
@@ -70,7 +73,9 @@ TEST(Settings, RefusesASetWithoutAValue) {
   std::ostringstream out, err;
   const Session session({"fit"}, {}, out, err);
   Options options;
-  EXPECT_THAT(error_message<InputError>([&] { apply_settings({.sets = {"epochs"}}, session, options); }),
+  SettingsRequest request;
+  request.sets = {"epochs"};
+  EXPECT_THAT(error_message<InputError>([&] { apply_settings(request, session, options); }),
               HasSubstr("need KEY=VALUE"));
 }
 
