@@ -70,6 +70,13 @@ Index row_of(const Views& views, const View& view, Index sample) {
                    "view is missing: got no row, need one; read only samples that have the view");
 }
 
+template <class T, class Stride, class S>
+void convert(const T* in, Stride stride, const double* shift, const double* scale, S* out, Index columns) {
+  for (Index j = 0; j < columns; ++j) {
+    out[j] = static_cast<S>((static_cast<double>(in[j * stride]) - shift[j]) * scale[j]);
+  }
+}
+
 template <class S>
 bool all_finite(const S* values, Index count) {
   using Bits = std::conditional_t<sizeof(S) == 4, std::uint32_t, std::uint64_t>;
@@ -163,16 +170,11 @@ void Standardizer::read(const Views& views, Index v, std::span<const Index> samp
     for (std::size_t i = 0; i < samples.size(); ++i) {
       const auto* in = first + row_of(views, view, samples[i]) * row_stride;
       S* to = out.data() + static_cast<Index>(i) * out.outerStride();
-      const auto convert = [&](auto step) {
-        for (Index j = 0; j < columns; ++j) {
-          to[j] = static_cast<S>((static_cast<double>(in[j * step]) - shift.data()[j]) * scale.data()[j]);
-        }
-      };
-      // A step known to be 1 is what lets the compiler vectorise.
+      // A stride known to be 1 is what lets the compiler vectorise.
       if (column_stride == 1) {
-        convert(std::integral_constant<Index, 1>());
+        convert(in, std::integral_constant<Index, 1>(), shift.data(), scale.data(), to, columns);
       } else {
-        convert(column_stride);
+        convert(in, column_stride, shift.data(), scale.data(), to, columns);
       }
       if (!all_finite(to, columns)) fill_missing<S>(*this, views, view, samples[i], out.row(static_cast<Index>(i)));
     }

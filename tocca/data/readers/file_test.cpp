@@ -27,7 +27,7 @@ std::string refusal(const std::string& path) {
 
 std::string mixed_text(int size) {
   std::string text;
-  for (int i = 0; i < size; ++i) text += static_cast<char>('a' + (i * i / 7) % 26);
+  for (int i = 0; i < size; ++i) text += static_cast<char>('a' + (i % 97) * (i % 89) % 26);
   return text;
 }
 
