@@ -1,0 +1,95 @@
+#include "cli/inputs.h"
+
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "tocca/core/error.h"
+
+namespace tocca::cli {
+namespace {
+
+bool exists(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  return std::filesystem::equivalent(a, b, ignored);
+}
+
+// A view that holds the labels as one of its columns would give the answer away.
+void check_leak(const LoadedData& data) {
+  for (std::size_t v = 0; v < data.paths.size(); ++v) {
+    const View& view = data.views.views[v];
+    const bool among = std::find(view.features.begin(), view.features.end(), data.labels.column) != view.features.end();
+    if (!among || !same_file(data.paths[v], data.labels.path)) continue;
+    throw InputError("--labels", fmt::format("column '{}' of {} is also a column of view '{}', which would learn from "
+                                             "the answer; put labels in a file of their own",
+                                             data.labels.column, data.labels.path, view.name));
+  }
+}
+
+void load_labels(LoadedData& data, const DataRequest& request, JoinReport& report) {
+  const LabelSource source = parse_labels(request.labels);
+  data.labels = read_labels(source.path, source.column, {request.id_column});
+  check_leak(data);
+  data.label_texts = join_labels(data.views, data.labels, data.by_id, &report);
+}
+
+}  // namespace
+
+NamedPath parse_view(std::string_view text) {
+  const std::size_t sign = text.find('=');
+  if (sign == std::string_view::npos || sign == 0 || sign + 1 == text.size()) {
+    throw InputError("--view", fmt::format("got '{}', need NAME=FILE, such as genes=genes.csv", text));
+  }
+  return {std::string(text.substr(0, sign)), std::string(text.substr(sign + 1))};
+}
+
+LabelSource parse_labels(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos || exists(text)) return {text, ""};
+  if (colon == 0 || colon + 1 == text.size()) {
+    throw InputError("--labels", fmt::format("got '{}', need FILE or FILE:COLUMN", text));
+  }
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+void add_data_options(CLI::App& app, DataRequest& request, LabelUse labels) {
+  app.add_option("--view", request.views, "A view and the file that holds it; once for each view")
+      ->type_name("NAME=FILE")
+      ->required()
+      ->allow_extra_args(false);
+  if (labels != LabelUse::none) {
+    app.add_option("--labels", request.labels, "Class labels; an empty cell, NA, nan or -1 means unlabelled")
+        ->type_name("FILE[:COLUMN]")
+        ->required(labels == LabelUse::required);
+  }
+  app.add_option("--id", request.id_column,
+                 "Column of sample ids, in every file (default: a first column named sample, id or nothing)")
+      ->type_name("COLUMN");
+}
+
+LoadedData load(const DataRequest& request, Session& session) {
+  std::vector<NamedTable> tables;
+  LoadedData data;
+  for (const std::string& text : request.views) {
+    const NamedPath view = parse_view(text);
+    tables.push_back({view.name, read_table(view.path, {request.id_column})});
+    data.paths.push_back(view.path);
+  }
+  JoinReport report;
+  data.views = join_views(std::move(tables), &report);
+  data.by_id = report.by_id;
+  if (!request.labels.empty()) load_labels(data, request, report);
+  for (const std::string& message : report.messages) session.info(message);
+  return data;
+}
+
+}  // namespace tocca::cli

@@ -1,0 +1,116 @@
+#include "cli/settings.h"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <CLI/App.hpp>
+#include <variant>
+
+#include "tocca/core/error.h"
+#include "tocca/core/file.h"
+#include "tocca/core/text.h"
+#include "tocca/methods/methods.h"
+
+namespace tocca::cli {
+namespace {
+
+const OptionField& find_field(const std::string& where, std::string_view key) {
+  std::vector<std::string> names;
+  for (const OptionField& field : option_fields()) {
+    if (field.name == key) return field;
+    names.emplace_back(field.name);
+  }
+  throw InputError(where, unknown_name("key", key, names));
+}
+
+std::string_view type_name(const toml::node& node) {
+  if (node.is_string()) return "a text";
+  if (node.is_boolean()) return "true or false";
+  if (node.is_integer() || node.is_floating_point()) return "a number";
+  return node.is_table() ? "a table" : node.is_array() ? "an array" : "a date or time";
+}
+
+std::string value_text(const std::string& where, const OptionField& field, const toml::node& node) {
+  const bool text = std::holds_alternative<std::string Options::*>(field.member);
+  const bool real = std::holds_alternative<double Options::*>(field.member);
+  if (text && node.is_string()) return node.as_string()->get();
+  if (!text && node.is_integer()) return fmt::format("{}", node.as_integer()->get());
+  if (real && node.is_floating_point()) return fmt::format("{}", node.as_floating_point()->get());
+  throw InputError(where, fmt::format("{}: got {}, need {}", field.name, type_name(node),
+                                      text   ? "a text in quotes"
+                                      : real ? "a number"
+                                             : "a whole number"));
+}
+
+// "[options] epochs: got 0" becomes "[run.toml:3] epochs: got 0".
+std::string without_place(const std::string& message) {
+  const std::size_t end = message.find("] ");
+  return message.starts_with('[') && end != std::string::npos ? message.substr(end + 2) : message;
+}
+
+void set_at(const std::string& where, Options& options, std::string_view key, std::string_view value) {
+  try {
+    set_option(options, key, value);
+  } catch (const InputError& error) {
+    throw InputError(where, without_place(error.what()));
+  }
+}
+
+void apply_set(const std::string& text, Options& options) {
+  const std::size_t sign = text.find('=');
+  if (sign == std::string::npos || sign == 0) {
+    throw InputError("--set", fmt::format("got '{}', need KEY=VALUE, such as epochs=50", text));
+  }
+  set_at("--set", options, std::string_view(text).substr(0, sign), std::string_view(text).substr(sign + 1));
+}
+
+}  // namespace
+
+void add_set_option(CLI::App& app, SettingsRequest& request) {
+  app.add_option("--set", request.sets, "Any option of `tocca methods --verbose`; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+void add_settings_options(CLI::App& app, SettingsRequest& request) {
+  app.add_option("--method", request.direct["method"], "Method (default tocca-w); see `tocca methods`")
+      ->type_name("NAME");
+  app.add_option("--task", request.direct["task"], "auto or classification")->type_name("NAME");
+  app.add_option("--components", request.direct["n_components"],
+                 "Width of the shared space (default 50, or fewer where a linear method has fewer)")
+      ->type_name("K");
+  app.add_option("--val", request.direct["validation"], "Share held out for early stopping (default 0.2); 0: none")
+      ->type_name("FRACTION");
+  app.add_option("--missing", request.direct["missing"],
+                 "Single missing values: error (default), mean (of training), drop (the sample)")
+      ->type_name("POLICY");
+  app.add_option("--config", request.config, "Options from a TOML file; --set and flags override it")
+      ->type_name("FILE.toml");
+  add_set_option(app, request);
+}
+
+void read_config(const std::string& path, Options& options) {
+  toml::table table;
+  try {
+    table = toml::parse(read_file(path), path);
+  } catch (const toml::parse_error& error) {
+    throw InputError(fmt::format("{}:{}", path, error.source().begin.line), std::string(error.description()));
+  }
+  for (const auto& [key, node] : table) {
+    const std::string where = fmt::format("{}:{}", path, key.source().begin.line);
+    const OptionField& field = find_field(where, key.str());
+    set_at(where, options, field.name, value_text(where, field, node));
+  }
+}
+
+void apply_settings(const SettingsRequest& request, const Session& session, Options& options) {
+  if (!request.config.empty()) read_config(request.config, options);
+  for (const std::string& text : request.sets) apply_set(text, options);
+  for (const auto& [name, value] : request.direct) {
+    if (!value.empty()) set_at("command line", options, name, value);
+  }
+  session.apply_common(options);
+  find_method(options.method);
+}
+
+}  // namespace tocca::cli

@@ -1,0 +1,34 @@
+/// Options of a method from a config file, --set and direct flags, in this order: what comes later wins.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/session.h"
+#include "tocca/methods/options.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tocca::cli {
+
+struct SettingsRequest {
+  std::string config;                         ///< --config FILE.toml
+  std::vector<std::string> sets;              ///< --set KEY=VALUE
+  std::map<std::string, std::string> direct;  ///< option name → text of a flag such as --components
+};
+
+void add_set_option(CLI::App& app, SettingsRequest& request);
+/// --config, --set and the flags of the options that are set most often.
+void add_settings_options(CLI::App& app, SettingsRequest& request);
+
+/// Reads a config file into `options`. Throws InputError naming file, line and key: not TOML, an unknown key, a value
+/// of the wrong type or out of range.
+void read_config(const std::string& path, Options& options);
+
+/// All of it, with --seed and --threads of the session. Throws InputError.
+void apply_settings(const SettingsRequest& request, const Session& session, Options& options);
+
+}  // namespace tocca::cli
