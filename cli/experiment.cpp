@@ -122,6 +122,8 @@ void add_rows(std::vector<ResultRow>& rows, const std::string& method, Index n, 
     rows.push_back(
         {method, n, score.train_view, score.test_view, score.metric, mean.mean, mean.standard_error, mean.count});
   }
+  std::stable_partition(rows.begin() + before, rows.end(),
+                        [](const ResultRow& row) { return row.train_view != row.test_view; });
 }
 
 // Columns from `first` of each image row, for all images, packed in the table's own number type.
