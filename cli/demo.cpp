@@ -30,10 +30,11 @@ constexpr std::size_t kSplits = 5;
 
 constexpr std::string_view kExplanation = R"(
 Each picture of a digit is cut in two views: its left and its right half. In a column "left → right" a linear classifier
-has learnt from the left halves alone and is tested on right halves alone, which works only as far as the method has
-brought both into one space. "left → left" is the usual test on new pictures. svm and nn have no shared space and so
-nothing to show across views. cca and rcca find what the halves have in common without looking at the digits; the
-tocca methods look for what is in common and tells the digits apart (decorrelated by whitening: w, softly: sd, not: nd).
+has learnt from left halves alone and is tested on right halves alone, which works only as far as the method has brought
+both into one space. "left → left" is the usual test on new pictures. svm and nn have no shared space and so nothing to
+show across views. cca and rcca look for what the halves have in common without knowing the digits; the tocca methods
+look for what is in common and tells the digits apart (decorrelated by whitening: w, softly: sd, not at all: nd).
+The ridge of rcca and the epoch whose weights are kept were chosen on validation pictures, none of them on test pictures.
 )";
 
 // The digits, through the same reader as everybody's files.

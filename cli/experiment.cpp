@@ -106,13 +106,14 @@ std::vector<Trial> list_trials(const Experiment& experiment) {
   return trials;
 }
 
-// The rows of one method: the scores of its finished trials come in the same order in every split.
+// The rows of one method, across views first; the scores of its trials come in the same order in every split.
 void add_rows(std::vector<ResultRow>& rows, const std::string& method, Index n, const std::vector<Trial>& trials) {
   std::vector<const Trial*> finished;
   for (const Trial& trial : trials) {
     if (trial.method == method && trial.finished) finished.push_back(&trial);
   }
   if (finished.empty()) return;
+  const auto before = static_cast<std::ptrdiff_t>(rows.size());
   for (std::size_t i = 0; i < finished.front()->scores.size(); ++i) {
     const Score& score = finished.front()->scores[i];
     std::vector<double> values;
@@ -121,6 +122,8 @@ void add_rows(std::vector<ResultRow>& rows, const std::string& method, Index n, 
     rows.push_back(
         {method, n, score.train_view, score.test_view, score.metric, mean.mean, mean.standard_error, mean.count});
   }
+  std::stable_partition(rows.begin() + before, rows.end(),
+                        [](const ResultRow& row) { return row.train_view != row.test_view; });
 }
 
 // Columns from `first` of each image row, for all images, packed in the table's own number type.

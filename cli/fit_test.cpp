@@ -97,7 +97,6 @@ TEST(Fit, RefusesOptionsThatMakeNoSense) {
   expect_refused(files, files.fit({"--val", "1.5"}), "validation: got 1.5");
   expect_refused(files, files.fit({"--missing", "guess"}), "missing: got 'guess'");
   expect_refused(files, files.fit({"--seed", "-1"}), "seed: got '-1'");
-  expect_refused(files, files.fit({"--threads", "many"}), "threads: got 'many'");
   const std::string config = files.dir.write("run.toml", "epochs = 3\nhiden_size = 4\n");
   expect_refused(files, files.fit({"--config", config}), "run.toml:2] unknown key 'hiden_size'");
 }

@@ -164,8 +164,10 @@ TEST_F(ModelCommands, EvaluateScoresEachViewAndAllTogether) {
 }
 
 TEST_F(ModelCommands, EvaluateNamesALabelTheModelDoesNotKnow) {
-  files_.dir.write("other.csv", "sample,class\np0,a\np1,dog\n");
-  expect_refused(files_.apply("evaluate", {"--view", left(), "--labels", out("other.csv")}), "dog");
+  std::string other = content(out("labels.csv"));
+  other.replace(other.find("p1,b"), 4, "p1,dog");
+  files_.dir.write("other.csv", other);
+  expect_refused(files_.apply("evaluate", {"--view", left(), "--labels", out("other.csv") + ":class"}), "dog");
 }
 
 TEST_F(ModelCommands, InspectShowsTheModel) {

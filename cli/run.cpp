@@ -82,6 +82,8 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
     return kSuccess;
   }
   Session session(arguments, common, out, err);
+  Options checked;
+  session.apply_common(checked);  // wrong ones are refused by commands that have no use for them, too
   return action(session);
 }
 

@@ -62,6 +62,7 @@ TEST(Run, RefusesBadUsage) {
   expect_refused(tocca({"methods", "surplus"}), "unexpected argument 'surplus'");
   expect_refused(tocca({"fit", "--model", "m"}), "--view");
   expect_refused(tocca({"methods", "--verbose=maybe"}), "maybe");
+  expect_refused(tocca({"methods", "--threads", "many"}), "threads: got 'many'");
   expect_refused(tocca({"inspect", "no-such-file.csv"}), "no-such-file.csv");
   expect_refused(tocca({"reproduce", "mnist", "--data", "no-such-folder"}), "train-images-idx3-ubyte.gz");
   expect_refused(tocca({"reproduce", "mnits", "--data", "."}), "unknown experiment 'mnits'");
