@@ -16,6 +16,12 @@ function(tocca_compile target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 endfunction()
 
+# tocca_precompile(TARGET HEADER...): headers that cost more to read than most sources, read once.
+function(tocca_precompile target)
+  target_precompile_headers(${target} PRIVATE <Eigen/Core> <algorithm> <functional> <string> <vector> <fmt/format.h>
+                            ${ARGN})
+endfunction()
+
 # tocca_embed(SOURCE FILE NAME HEADER): a generated source, its path in SOURCE, that holds the bytes of FILE and defines
 # std::span<const unsigned char> tocca::NAME(), which HEADER declares.
 function(tocca_embed source file name header)

@@ -13,6 +13,7 @@ function(tocca_add_tests name)
   target_compile_definitions(${name} PRIVATE TOCCA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE tocca fmt::fmt nlohmann_json::nlohmann_json ZLIB::ZLIB GTest::gtest
                                         GTest::gmock GTest::gtest_main)
+  tocca_precompile(${name} <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp>)
   # The library has all checks. In the tests these would double the time to compile the macros of the test framework.
   if(TOCCA_SANITIZE)
     target_compile_options(${name} PRIVATE -fno-sanitize=vptr,null,alignment,object-size)

@@ -25,7 +25,7 @@ struct NetworkShape {
   Projection projection = Projection::identity;
   bool decorrelated = false;  ///< keeps the statistics of the soft decorrelation loss
   double momentum = 0.99;     ///< α of all running statistics
-  WhiteningOptions whitening;
+  WhiteningOptions whitening = {};
 };
 
 /// Slots of a hidden layer: parameters, then statistics.
