@@ -25,6 +25,8 @@ std::span<const Command> commands() {
        set_up_methods},
       {"reproduce", "Repeat an experiment of the paper and show its figures beside",
        "tocca reproduce mnist --data mnist --n 1000 --methods rcca,tocca-w,tocca-sd", set_up_reproduce, true},
+      {"bench", "Time training steps against this machine's own matrix products", "tocca bench --case mnist",
+       set_up_bench},
   };
   return table;
 }

@@ -28,6 +28,7 @@ std::span<const Command> commands();
 /// Throws InputError offering near names.
 const Command& find_command(std::string_view name);
 
+Action set_up_bench(CLI::App& app);
 Action set_up_demo(CLI::App& app);
 Action set_up_fit(CLI::App& app);
 Action set_up_transform(CLI::App& app);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <tuple>
@@ -52,7 +53,7 @@ void expect_solution(const CcaSolution& s, const Matrix<double>& x1, const Matri
     EXPECT_EQ(s.weights1.col(j).maxCoeff(), s.weights1.col(j).cwiseAbs().maxCoeff());
     EXPECT_GE(s.correlations(j), 0);
     EXPECT_LE(s.correlations(j), 1);
-    if (j > 0) EXPECT_LE(s.correlations(j), s.correlations(j - 1));
+    EXPECT_LE(s.correlations(j), s.correlations(std::max<Index>(j - 1, 0)));
   }
 }
 
@@ -188,7 +189,8 @@ TEST(Cca, ManyMoreColumnsThanSamplesIsQuick) {
 }
 
 TEST(Cca, RefusesBadViews) {
-  auto [x1, x2] = correlated(10, 3, 2);
+  Matrix<double> x1, x2;
+  std::tie(x1, x2) = correlated(10, 3, 2);
   EXPECT_THAT([&] { cca(x1.topRows(9), x2); },
               ThrowsMessage<InputError>(
                   StrEq("[cca] rows of the two views: got 9 and 10, need equal numbers; pair the samples")));
@@ -215,13 +217,13 @@ TEST(Cca, RefusesBadCovariances) {
 }
 
 TEST(Cca, RefusesBadOptions) {
-  const auto [x1, x2] = correlated(10, 3, 2);
-  const Matrix<double> a = x1, b = x2;
-  EXPECT_THAT([&] { cca(a, b, {.ridge = -1}); },
+  Matrix<double> x1, x2;
+  std::tie(x1, x2) = correlated(10, 3, 2);
+  EXPECT_THAT([&] { cca(x1, x2, {.ridge = -1}); },
               ThrowsMessage<InputError>(StrEq("[cca] ridge: got -1, need a finite number >= 0; use 0 for plain CCA")));
-  EXPECT_THAT([&] { cca(a, b, {.components = -2}); },
+  EXPECT_THAT([&] { cca(x1, x2, {.components = -2}); },
               ThrowsMessage<InputError>(StrEq("[cca] components: got -2, need 0 (all) or more; set how many to keep")));
-  EXPECT_THAT([&] { cca(a, b, {.rank_tolerance = 1}); },
+  EXPECT_THAT([&] { cca(x1, x2, {.rank_tolerance = 1}); },
               ThrowsMessage<InputError>(StrEq("[cca] rank_tolerance: got 1, need 0 <= rank_tolerance < 1; use 1e-10")));
 }
 

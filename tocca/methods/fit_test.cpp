@@ -1,0 +1,226 @@
+// Fitting end to end: what must hold for every method, and statistical sanity.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "tocca/core/error.h"
+#include "tocca/evaluate/metrics.h"
+#include "tocca/evaluate/protocol.h"
+#include "tocca/methods/methods.h"
+#include "tocca/testing/error_message.h"
+#include "tocca/testing/temp_dir.h"
+#include "tocca/testing/two_views.h"
+
+namespace tocca {
+namespace {
+
+using ::testing::HasSubstr;
+using tocca::testing::error_message;
+using tocca::testing::make_dataset;
+using tocca::testing::make_shared;
+using tocca::testing::make_xor;
+
+Options quick(std::string method) {
+  Options options;
+  options.method = std::move(method);
+  options.n_components = 4;
+  options.hidden_layers = 2;
+  options.hidden_size = 32;
+  options.epochs = 12;
+  options.seed = 5;
+  return options;
+}
+
+double test_accuracy(const FittedModel& model, const Dataset& test) {
+  return accuracy(predict(model, match_views(model, test.views, {}), {}).codes, test.labels.codes);
+}
+
+class EveryMethod : public ::testing::TestWithParam<std::string> {};
+std::vector<std::string> method_names() {
+  std::vector<std::string> names;
+  for (const Method& method : methods()) names.emplace_back(method.name);
+  return names;
+}
+INSTANTIATE_TEST_SUITE_P(Table, EveryMethod, ::testing::ValuesIn(method_names()), [](const auto& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+TEST_P(EveryMethod, LearnsAndItsFileTransformsToTheSameBits) {
+  const Dataset training = make_shared(240, 3, 0.3, 1);
+  const Dataset test = make_shared(200, 3, 0.3, 2);
+  const FittedModel model = fit(training, nullptr, quick(GetParam()), make_context(2)).model;
+  EXPECT_GT(test_accuracy(model, test), 0.7);
+  const tocca::testing::TempDir dir;
+  save_model(model, dir.file("m.safetensors"));
+  const FittedModel loaded = load_model(dir.file("m.safetensors"));
+  EXPECT_EQ(loaded.method, model.method);
+  EXPECT_EQ(loaded.classes, model.classes);
+  EXPECT_EQ(loaded.options, model.options);
+  EXPECT_EQ(loaded.provenance, model.provenance);
+  const Views views = match_views(loaded, test.views, {});
+  EXPECT_EQ(predict(loaded, views, {}).scores, predict(model, views, make_context(2)).scores);
+  for (Index v = 0; model.projects() && v < 2; ++v) {
+    const auto samples = samples_with_view(views, v);
+    EXPECT_EQ(transform(loaded, views, v, samples, {}), transform(model, views, v, samples, make_context(3)));
+  }
+}
+
+TEST_P(EveryMethod, SameSeedGivesTheSameBitsForOneTwoAndFourThreads) {
+  const Dataset training = make_shared(130, 3, 0.3, 1);
+  Options options = quick(GetParam());
+  options.epochs = 3;
+  const auto scores = [&](int threads, std::uint64_t seed) {
+    options.seed = seed;
+    const FittedModel model = fit(training, nullptr, options, make_context(threads)).model;
+    return predict(model, match_views(model, training.views, {}), {}).scores;
+  };
+  const Matrix<double> one = scores(1, 5);
+  EXPECT_EQ(one, scores(2, 5));
+  EXPECT_EQ(one, scores(4, 5));
+  if (find_method(GetParam()).family == Family::deep) EXPECT_NE(one, scores(1, 6));
+}
+
+TEST_P(EveryMethod, ShuffledLabelsGiveChance) {
+  Dataset training = make_shared(300, 3, 0.3, 1);
+  const Dataset test = make_shared(400, 3, 0.3, 2);
+  std::vector<Index> order = Rng(3).permutation(300);
+  training.labels = training.labels.select(order);
+  const FittedModel model = fit(training, nullptr, quick(GetParam()), {}).model;
+  EXPECT_NEAR(test_accuracy(model, test), 0.25, 0.1);
+}
+
+TEST_P(EveryMethod, TakesMissingLabelsAndMissingViews) {
+  Dataset training = make_shared(300, 3, 0.3, 1);
+  Rng rng(4);
+  for (std::size_t i = 0; i < 300; ++i) {
+    if (rng.uniform() < 0.3) training.labels.codes[i] = -1;
+    if (rng.uniform() < 0.4) training.views.views[rng.below(2)].row_of_sample[i] = -1;
+  }
+  const FittedModel model = fit(training, nullptr, quick(GetParam()), {}).model;
+  const Dataset test = make_shared(200, 3, 0.3, 2);
+  EXPECT_GT(test_accuracy(model, test), 0.6);
+  for (const std::size_t kept : {0U, 1U}) {  // one view alone
+    Dataset half = test;
+    half.views.views = {test.views.views[kept]};
+    EXPECT_GT(test_accuracy(model, half), 0.5) << kept;
+  }
+}
+
+TEST(Fit, SolvesWhatNoLinearMethodSolves) {
+  const Dataset training = make_xor(500, 1);
+  const Dataset test = make_xor(400, 2);
+  Options options = quick("tocca-w");
+  options.epochs = 40;
+  for (const char* method : {"tocca-w", "tocca-sd", "tocca-nd"}) {
+    options.method = method;
+    const FittedModel model = fit(training, nullptr, options, make_context(2)).model;
+    for (const Score& score : cross_view_scores(model, training, test, {}, Rng(1), make_context(2))) {
+      EXPECT_GT(score.value, 0.9) << method << " " << score.train_view << " to " << score.test_view;
+    }
+  }
+  for (const char* method : {"svm", "rcca"}) {
+    options.method = method;
+    EXPECT_LT(test_accuracy(fit(training, nullptr, options, {}).model, test), 0.65) << method;
+  }
+}
+
+TEST(Fit, IndependentViewsHaveNoHeldOutCorrelation) {
+  const Dataset a = make_shared(900, 3, 0.3, 1);
+  Dataset b = make_shared(900, 3, 0.3, 2);
+  b.views.views[0] = a.views.views[0];  // left from other samples than right
+  Options options = quick("rcca");
+  options.n_components = 3;
+  std::vector<Index> first(600), rest(300);
+  std::iota(first.begin(), first.end(), 0);
+  std::iota(rest.begin(), rest.end(), 600);
+  const FittedModel model = fit(b.select(first), nullptr, options, {}).model;
+  const Vector<double> held_out = canonical_correlations(model, model.pairs.at(0), b.select(rest).views, {});
+  EXPECT_LT(std::abs(held_out.sum()), 0.3);
+}
+
+// x_v = z + noise · e_v with unit z and e_v: the canonical correlations are 1 / (1 + noise²).
+TEST(Fit, CcaFindsTheCanonicalCorrelationsOfALinearModel) {
+  Rng rng(6);
+  const Index n = 20000;
+  const double noise[] = {0.3, 0.7, 1.5};
+  Matrix<double> x1(n, 3), x2(n, 3);
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < 3; ++j) {
+      const double z = rng.normal();
+      x1(i, j) = z + noise[j] * rng.normal();
+      x2(i, j) = z + noise[j] * rng.normal();
+    }
+  }
+  const Matrix<double> mix = Matrix<double>::NullaryExpr(3, 3, [&] { return rng.normal(); });
+  const Dataset data = make_dataset({x1 * mix, x2}, std::vector<int>(static_cast<std::size_t>(n), -1), 0);
+  for (const char* method : {"cca", "rcca"}) {
+    Options options = quick(method);
+    options.n_components = 3;
+    options.ridge = 1e-6;
+    const FittedModel model = fit(data, nullptr, options, make_context(2)).model;
+    for (Index j = 0; j < 3; ++j) {
+      EXPECT_NEAR(model.pairs.at(0).correlations(j), 1 / (1 + noise[j] * noise[j]), 0.02) << method;
+    }
+  }
+}
+
+TEST(Fit, ThreeViewsOfDifferentWidthsTrainTogether) {
+  Dataset data = make_shared(240, 3, 0.3, 1);
+  View third = data.views.views[0];
+  third.name = "third";
+  data.views.views.push_back(third);
+  for (const char* method : {"tocca-w", "tocca-sd", "tocca-nd", "nn", "svm"}) {
+    const FittedModel model = fit(data, nullptr, quick(method), make_context(2)).model;
+    EXPECT_GT(test_accuracy(model, data), 0.8) << method;
+  }
+}
+
+TEST(Fit, NeedsWhatItNeedsAndSaysSo) {
+  const Dataset good = make_shared(60, 3, 0.3, 1);
+  const auto message = [&](const Dataset& data, const Options& options) {
+    return error_message<InputError>([&] { fit(data, nullptr, options, {}); });
+  };
+  Dataset unlabelled = good;
+  std::fill(unlabelled.labels.codes.begin(), unlabelled.labels.codes.end(), -1);
+  EXPECT_THAT(message(unlabelled, quick("tocca-w")), HasSubstr("method 'tocca-w' needs labels: got none"));
+  Dataset single = good;
+  std::fill(single.labels.codes.begin(), single.labels.codes.end(), 1);
+  EXPECT_THAT(message(single, quick("svm")), HasSubstr("classes with training samples: got 1, need at least 2"));
+  Dataset rare = good;
+  std::replace(rare.labels.codes.begin(), rare.labels.codes.end(), 3, 2);
+  rare.labels.codes[7] = 3;
+  EXPECT_THAT(message(rare, quick("tocca-sd")), HasSubstr("class 'd': got 1 training sample, need at least 2"));
+  Dataset alone = good;
+  alone.views.views.pop_back();
+  EXPECT_THAT(message(alone, quick("tocca-w")), HasSubstr("method 'tocca-w': got 1 view, need at least 2"));
+  EXPECT_THAT(message(alone, quick("cca")), HasSubstr("method 'cca': got 1 view, need 2"));
+  EXPECT_THAT(message(good, quick("tocca")), HasSubstr("unknown method 'tocca': did you mean"));
+  Options batch = quick("tocca-w");
+  batch.covariance = "batch";
+  batch.n_components = 40;
+  EXPECT_THAT(message(good, batch), HasSubstr("batch_size: got 32, need more than n_components = 40"));
+  Dataset flat = good;
+  flat.views.views[1].values = Table(Matrix<double>(Matrix<double>::Ones(60, 6)));
+  EXPECT_THAT(message(flat, quick("rcca")), HasSubstr("view 'right': all 6 columns are constant"));
+}
+
+TEST(Fit, TooManyComponentsAreLoweredWithAWarning) {
+  std::vector<std::string> warnings;
+  Context context;
+  context.log = [&](LogLevel level, std::string_view text) {
+    if (level == LogLevel::warning) warnings.emplace_back(text);
+  };
+  Options options = quick("rcca");
+  options.n_components = 50;
+  const FittedModel model = fit(make_shared(100, 3, 0.3, 1), nullptr, options, context).model;
+  EXPECT_EQ(model.components(), 6);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0], "n_components: got 50, lowered to 6, the rank of view 'right'");
+}
+
+}  // namespace
+}  // namespace tocca

@@ -1,0 +1,125 @@
+#include "tocca/train/trainer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <set>
+
+#include "tocca/testing/two_views.h"
+
+namespace tocca {
+namespace {
+
+using ::testing::HasSubstr;
+using tocca::testing::make_shared;
+
+// A training and a validation set, standardised as they are.
+struct Setting {
+  Dataset training = make_shared(90, 3, 0.3, 1);
+  Dataset validation = make_shared(60, 3, 0.3, 2);
+  NetworkShape shape{.inputs = {8, 6}, .hidden_layers = 1, .hidden_size = 16, .components = 4, .classes = 4};
+  TrainOptions options;
+
+  static TrainingData data(const Dataset& d) {
+    return {&d, [&d](Index view, std::span<const Index> samples, MatrixRef<float> out) {
+              Matrix<double> rows(out.rows(), out.cols());
+              d.views.views[static_cast<std::size_t>(view)].values.read_rows(samples, rows);
+              out = rows.cast<float>();
+            }};
+  }
+  TrainSummary run(Network<float>& network, const Context& context = {}) {
+    network.initialize(Rng(1));
+    return train(network, data(training), data(validation), options, Rng(2), context);
+  }
+};
+
+TEST(Train, LearnsAndKeepsTheBestEpoch) {
+  Setting s;
+  s.options.epochs = 25;
+  s.options.patience = 0;
+  Network<float> network(s.shape);
+  const TrainSummary summary = s.run(network);
+  EXPECT_EQ(summary.status, TrainStatus::completed);
+  EXPECT_EQ(summary.history.size(), 25U);
+  double best = 0;
+  for (const EpochRecord& record : summary.history) best = std::max(best, record.validation_accuracy);
+  EXPECT_GT(best, 0.8);
+  EXPECT_EQ(summary.history[static_cast<std::size_t>(summary.best_epoch - 1)].validation_accuracy, best);
+  EXPECT_LT(summary.history.back().terms.task, 0.5 * summary.history.front().terms.task);
+  EXPECT_GT(summary.history.back().sum_correlation, 1.5);
+  // The network is that of the best epoch: training up to it gives the same bits.
+  Setting again;
+  again.options.epochs = summary.best_epoch;
+  Network<float> shorter(again.shape);
+  again.run(shorter);
+  EXPECT_EQ(network.parameters.values(), shorter.parameters.values());
+  EXPECT_EQ(network.statistics.values(), shorter.statistics.values());
+}
+
+TEST(Train, StopsEarlyWithoutImprovement) {
+  Setting s;
+  s.options.epochs = 500;
+  s.options.patience = 4;
+  Network<float> network(s.shape);
+  const TrainSummary summary = s.run(network);
+  EXPECT_EQ(summary.status, TrainStatus::stopped_early);
+  EXPECT_EQ(summary.epochs, summary.best_epoch + 4);
+  EXPECT_THAT(summary.message, HasSubstr("no better validation score for 4 epochs"));
+}
+
+TEST(Train, DivergenceIsAStatusAndFiniteWeightsAreKept) {
+  Setting s;
+  s.options.nadam.learning_rate = 1e30;
+  Network<float> network(s.shape);
+  const TrainSummary summary = s.run(network);
+  EXPECT_EQ(summary.status, TrainStatus::diverged);
+  EXPECT_THAT(summary.message, HasSubstr("Lower learning_rate"));
+  EXPECT_TRUE(network.finite());
+}
+
+TEST(Train, CancellingStopsAfterTheStepAndKeepsTheBestWeights) {
+  Setting s;
+  std::atomic<bool> cancel = false;
+  Context context;
+  context.cancel = &cancel;
+  int reports_after = 0;
+  context.progress = [&](const Progress& p) {
+    reports_after += cancel ? 1 : 0;
+    if (p.done > 5.5) cancel = true;
+  };
+  Network<float> network(s.shape);
+  const TrainSummary summary = s.run(network, context);
+  EXPECT_EQ(summary.status, TrainStatus::interrupted);
+  EXPECT_EQ(reports_after, 0);
+  EXPECT_EQ(summary.epochs, 5);
+  EXPECT_GE(summary.best_epoch, 1);
+  EXPECT_THAT(summary.message, HasSubstr("interrupted in epoch 6 of 100"));
+}
+
+TEST(Train, ProgressNamesTheTermsAndCountsUp) {
+  Setting s;
+  s.shape.decorrelated = true;
+  s.options.epochs = 3;
+  s.options.objective = {.decorrelation_weight = 0.01, .weight_decay = 1e-4};
+  std::set<std::string> names;
+  double done = 0;
+  Context context;
+  context.progress = [&](const Progress& p) {
+    EXPECT_GE(p.done, done);
+    done = p.done;
+    for (const auto& [name, value] : p.values) {
+      EXPECT_TRUE(std::isfinite(value)) << name;
+      names.insert(name);
+    }
+  };
+  Network<float> network(s.shape);
+  s.run(network, context);
+  EXPECT_EQ(done, 3);
+  EXPECT_EQ(names, (std::set<std::string>{"agreement", "decorrelation", "sum correlation", "task", "val accuracy",
+                                          "weight decay"}));
+}
+
+}  // namespace
+}  // namespace tocca
