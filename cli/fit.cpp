@@ -58,8 +58,8 @@ std::string training_text(const TrainSummary& summary) {
   if (!summary.message.empty()) text += fmt::format("fit      {}\n", summary.message);
   const EpochRecord* best = best_epoch(summary);
   if (best != nullptr && !std::isnan(best->validation_accuracy)) {
-    text += fmt::format("held out accuracy {:.3f}, mean of the views alone", best->validation_accuracy);
-    if (!std::isnan(best->sum_correlation)) text += fmt::format("; sum correlation {:.3f}", best->sum_correlation);
+    text += fmt::format("held out accuracy {:.3f} (mean over the views)", best->validation_accuracy);
+    if (!std::isnan(best->sum_correlation)) text += fmt::format(", sum correlation {:.3f}", best->sum_correlation);
     text += '\n';
   }
   return text;

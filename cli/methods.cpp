@@ -34,9 +34,9 @@ std::string methods_text() {
 }
 
 std::string formats_text() {
-  std::vector<std::vector<std::string>> rows{{"format", "endings", "what it is"}};
+  std::vector<std::vector<std::string>> rows{{"format", "what it is", "names end in"}};
   for (const ReaderFormat& format : reader_formats()) {
-    rows.push_back({std::string(format.name), join(format.endings, " "), std::string(format.description)});
+    rows.push_back({std::string(format.name), std::string(format.description), join(format.endings, " ")});
   }
   return align(rows);
 }
