@@ -41,4 +41,11 @@ void nadam_update(const NadamOptions& options, const NadamCoefficients& coeffici
                   std::span<S> parameters, std::span<const S> gradients, std::span<S> first_moments,
                   std::span<S> second_moments);
 
+template <>
+void nadam_update<float>(const NadamOptions&, const NadamCoefficients&, double, std::span<float>,
+                         std::span<const float>, std::span<float>, std::span<float>);
+template <>
+void nadam_update<double>(const NadamOptions&, const NadamCoefficients&, double, std::span<double>,
+                          std::span<const double>, std::span<double>, std::span<double>);
+
 }  // namespace tocca
