@@ -165,7 +165,7 @@ ExperimentResult run_experiment(const Experiment& experiment, const Context& con
     Trial& trial = result.trials[t];
     run_trial(trial, experiment.splits[trial.split], experiment.options, experiment.keep_models,
               context_of_trial(context, progress, t, trial));
-    progress.set(t, 1, nullptr);
+    if (trial.finished) progress.set(t, 1, nullptr);
   });
   const Index n = experiment.splits.empty() ? 0 : experiment.splits.front().training.views.size();
   for (const std::string& method : experiment.methods) add_rows(result.rows, method, n, result.trials);

@@ -32,10 +32,10 @@ std::string progress_text(const Progress& state, double seconds, std::size_t col
   const bool epochs = state.task == "train";
   const double shown = epochs ? std::ceil(state.done) : std::floor(state.done);
   std::string text = fmt::format("{} {:.0f} of {:.0f}", epochs ? "epoch" : state.task, shown, state.total);
-  for (const auto& [name, value] : state.values) text += fmt::format("  {} {:.4g}", name, value);
   if (state.done > 0 && seconds > 0) {
-    text += fmt::format("  {} left", duration_text(seconds * (state.total - state.done) / state.done));
+    text += fmt::format(", {} left", duration_text(seconds * (state.total - state.done) / state.done));
   }
+  for (const auto& [name, value] : state.values) text += fmt::format("  {} {:.4g}", name, value);
   return text.substr(0, columns);  // names and numbers are ASCII
 }
 

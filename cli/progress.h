@@ -11,7 +11,7 @@
 
 namespace tocca::cli {
 
-/// "epoch 12 of 100  task 0.412  val accuracy 0.913  8 s left", after `seconds` of work, cut to `columns`.
+/// "epoch 12 of 100, 8 s left  task 0.412  val accuracy 0.913", after `seconds` of work, cut to `columns`.
 std::string progress_text(const Progress& state, double seconds, std::size_t columns);
 /// "8 s", "3 min", "1 h 20 min".
 std::string duration_text(double seconds);

@@ -7,7 +7,7 @@ namespace {
 
 TEST(ProgressText, ShowsEpochTermsAndTimeLeft) {
   const Progress state{"train", 10, 40, {{"task", 0.41237}, {"val accuracy", 0.9}}};
-  EXPECT_EQ(progress_text(state, 5, 100), "epoch 10 of 40  task 0.4124  val accuracy 0.9  15 s left");
+  EXPECT_EQ(progress_text(state, 5, 100), "epoch 10 of 40, 15 s left  task 0.4124  val accuracy 0.9");
 }
 
 TEST(ProgressText, CountsTheEpochAtHand) {
@@ -16,7 +16,7 @@ TEST(ProgressText, CountsTheEpochAtHand) {
 }
 
 TEST(ProgressText, IsCutToTheTerminal) {
-  EXPECT_EQ(progress_text({"train", 10, 40, {{"task", 0.5}}}, 5, 20), "epoch 10 of 40  task");
+  EXPECT_EQ(progress_text({"train", 10, 40, {{"task", 0.5}}}, 5, 30), "epoch 10 of 40, 15 s left  tas");
 }
 
 TEST(DurationText, TakesTheUnitThatReadsWell) {
