@@ -190,7 +190,7 @@ TEST(Svm, RefusesBadData) {
                                               "number; impute it or drop the row")));
   const LinearClassifier svm = fit(data, 2, {.costs = {1}});
   EXPECT_THAT([&] { static_cast<void>(svm.predict(Matrix<double>::Ones(2, 5))); },
-              ThrowsMessage<InputError>(StrEq("[svm] shape of x: got 2 x 5, need 2 x 2; check what was passed")));
+              ThrowsMessage<InputError>(StrEq("[classifier] columns: got 5, need 2 as in training")));
 }
 
 TEST(Svm, RefusesBadOptions) {

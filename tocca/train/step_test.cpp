@@ -111,6 +111,7 @@ TEST_P(ReferenceRun, TwentyStepsGiveTheSameGradientsLossesAndParameters) {
   for (std::size_t v = 0; v < p.x.size(); ++v) {
     const Matrix<double> projected = project<double>(network, static_cast<Index>(v), p.x[v]);
     for (Index i = 0; i < projected.rows(); ++i) {
+      if (!p.data.views.views[v].has(i)) continue;
       const auto& row = z[v][static_cast<std::size_t>(i)];
       EXPECT_LT(max_error(projected.row(i), RowVector<double>::Map(row.data(), projected.cols())), 1e-8);
     }

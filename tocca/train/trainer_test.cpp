@@ -21,6 +21,7 @@ struct Setting {
   Dataset validation = make_shared(60, 3, 0.3, 2);
   NetworkShape shape{.inputs = {8, 6}, .hidden_layers = 1, .hidden_size = 16, .components = 4, .classes = 4};
   TrainOptions options;
+  Setting() { options.nadam.learning_rate = 1e-2; }
 
   static TrainingData data(const Dataset& d) {
     return {&d, [&d](Index view, std::span<const Index> samples, MatrixRef<float> out) {
