@@ -89,14 +89,14 @@ TEST_P(EveryMethod, SameSeedGivesTheSameBitsForOneTwoAndFourThreads) {
 TEST_P(EveryMethod, ShuffledLabelsGiveChance) {
   const Dataset training = make_shared(300, 3, 0.3, 1);
   const Dataset test = make_shared(400, 3, 0.3, 2);
-  constexpr int kShuffles = 6;
+  constexpr int kShuffles = 24;
   double mean = 0;
   for (std::uint64_t shuffle = 0; shuffle < kShuffles; ++shuffle) {
     Dataset shuffled = training;
     shuffled.labels = training.labels.select(Rng(shuffle).permutation(300));
     mean += test_accuracy(fit(shuffled, nullptr, quick(GetParam()), {}).model, test) / kShuffles;
   }
-  EXPECT_NEAR(mean, 0.25, 0.06);
+  EXPECT_NEAR(mean, 0.25, 0.07);
 }
 
 TEST_P(EveryMethod, TakesMissingLabelsAndMissingViews) {

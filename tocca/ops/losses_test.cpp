@@ -1,6 +1,9 @@
 // The loss operations against the reference program and central differences.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <type_traits>
+
 #include "tocca/ops/decorrelation.h"
 #include "tocca/ops/l2_distance.h"
 #include "tocca/ops/nadam.h"
@@ -163,7 +166,7 @@ TEST(Nadam, SixStepsAgreeWithTheReference) {
   for (Index step = 0; step < gradients.rows(); ++step) {
     const NadamCoefficients dozat = schedule.next(options);
     const auto c = with_product_counted_twice(dozat, options, schedule.step, schedule.momentum_product);
-    nadam_update<double>(options, c, 0, {p.data(), n}, {gradients.row(step).data(), n}, {m.data(), n}, {v.data(), n});
+    nadam_update({options, c, 0}, {p.data(), m.data(), v.data()}, std::span(gradients.row(step).data(), n));
     EXPECT_LT(max_error(p.transpose(), parameters.row(step)), 1e-12);
   }
 }
@@ -190,10 +193,42 @@ TEST(Nadam, WeightDecayIsAddedToTheGradient) {
   double p1 = 2, p2 = 2, m1 = 0, m2 = 0, v1 = 0, v2 = 0;
   const double gradient = 0.5;
   const double with_decay = gradient + 0.1 * p1;
-  nadam_update<double>(options, c, 0.1, {&p1, 1}, {&gradient, 1}, {&m1, 1}, {&v1, 1});
-  nadam_update<double>(options, c, 0, {&p2, 1}, {&with_decay, 1}, {&m2, 1}, {&v2, 1});
+  nadam_update({options, c, 0.1}, {&p1, &m1, &v1}, std::span(&gradient, 1));
+  nadam_update({options, c, 0}, {&p2, &m2, &v2}, std::span(&with_decay, 1));
   EXPECT_EQ(p1, p2);
   EXPECT_EQ(m1, m2);
+}
+
+template <class S>
+class NadamOuterProduct : public ::testing::Test {};
+using Scalars = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(NadamOuterProduct, Scalars);
+
+// Shapes around the tiles: less than one, whole ones, and every kind of remainder.
+TYPED_TEST(NadamOuterProduct, AgreesWithTheGradientWrittenOut) {
+  using S = TypeParam;
+  Rng rng(9);
+  const auto draw = [&](Index rows, Index columns) { return Matrix<S>(random_matrix(rng, rows, columns).cast<S>()); };
+  for (const auto& [samples, rows, columns] :
+       {std::array<Index, 3>{2, 1, 1}, {5, 3, 7}, {32, 8, 24}, {9, 13, 61}, {1, 4, 100}}) {
+    const Matrix<S> x = draw(samples, rows), dy = draw(samples, columns);
+    Matrix<S> p = draw(rows, columns), m = draw(rows, columns), v = draw(rows, columns).cwiseAbs();
+    Matrix<S> p2 = p, m2 = m, v2 = v;
+    NadamSchedule schedule;
+    const NadamOptions options;
+    const NadamStep step{options, schedule.next(options), 0.01};
+    const auto size = [](Index i) { return static_cast<std::size_t>(i); };
+    nadam_update(
+        step, NadamArrays<S>{p.data(), m.data(), v.data()},
+        OuterProduct<S>{x.data(), size(rows), dy.data(), size(columns), size(samples), size(rows), size(columns)});
+    const Matrix<S> gradient = x.transpose() * dy;
+    nadam_update(step, NadamArrays<S>{p2.data(), m2.data(), v2.data()},
+                 std::span<const S>(gradient.data(), size(gradient.size())));
+    const double tolerance = std::is_same_v<S, float> ? 1e-5 : 1e-13;
+    EXPECT_LT(max_error(p.template cast<double>(), p2.template cast<double>()), tolerance);
+    EXPECT_LT(max_error(m.template cast<double>(), m2.template cast<double>()), tolerance);
+    EXPECT_LT(max_error(v.template cast<double>(), v2.template cast<double>()), tolerance);
+  }
 }
 
 }  // namespace

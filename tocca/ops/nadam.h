@@ -4,6 +4,7 @@
 /// μ_t = β₁ (1 − ½ · 0.96^{ψ t}).
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 #include "tocca/core/matrix.h"
@@ -34,18 +35,37 @@ struct NadamSchedule {
   NadamCoefficients next(const NadamOptions& options);
 };
 
-/// One step on `parameters` (n) with their gradients and moments m, v (n each). `decay` · parameter is added to the
-/// gradient.
-template <class S>
-void nadam_update(const NadamOptions& options, const NadamCoefficients& coefficients, double decay,
-                  std::span<S> parameters, std::span<const S> gradients, std::span<S> first_moments,
-                  std::span<S> second_moments);
+/// What one step is made of: p ← p − ..., with `decay` · p added to the gradient.
+struct NadamStep {
+  NadamOptions options;
+  NadamCoefficients coefficients;
+  double decay = 0;
+};
 
-template <>
-void nadam_update<float>(const NadamOptions&, const NadamCoefficients&, double, std::span<float>,
-                         std::span<const float>, std::span<float>, std::span<float>);
-template <>
-void nadam_update<double>(const NadamOptions&, const NadamCoefficients&, double, std::span<double>,
-                          std::span<const double>, std::span<double>, std::span<double>);
+/// Parameters and both moments (n each), which a step renews.
+template <class S>
+struct NadamArrays {
+  S* parameters;
+  S* first;
+  S* second;
+};
+
+/// A weight gradient xᵀ dy (rows × columns) that is never written to memory: x (samples × rows), dy (samples ×
+/// columns).
+template <class S>
+struct OuterProduct {
+  const S* x;
+  std::size_t x_stride;  ///< numbers from one sample's row to the next
+  const S* dy;
+  std::size_t dy_stride;
+  std::size_t samples, rows, columns;
+};
+
+/// One step with given gradients (n).
+void nadam_update(const NadamStep& step, const NadamArrays<float>& arrays, std::span<const float> gradients);
+void nadam_update(const NadamStep& step, const NadamArrays<double>& arrays, std::span<const double> gradients);
+/// One step on a weight matrix (rows × columns, contiguous) whose gradient is computed on the way.
+void nadam_update(const NadamStep& step, const NadamArrays<float>& arrays, const OuterProduct<float>& gradient);
+void nadam_update(const NadamStep& step, const NadamArrays<double>& arrays, const OuterProduct<double>& gradient);
 
 }  // namespace tocca

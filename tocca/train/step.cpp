@@ -6,6 +6,13 @@
 #include "tocca/ops/softmax.h"
 
 namespace tocca {
+namespace {
+
+// Up to this many rows the gradient of a weight matrix goes straight into its update; with more, products of large
+// blocks are faster than what is saved.
+constexpr Index kRowsToFuse = 160;
+
+}  // namespace
 
 template <class S>
 TrainingStep<S>::TrainingStep(Network<S>& network, const Objective& objective, Index capacity, const Context& context)
@@ -43,7 +50,7 @@ LossTerms TrainingStep<S>::run(const Batch& batch, const RowReader<S>& read, con
   context_.parallel(network_.views(), [&](Index view) {
     const FlushDenormals flush;
     const auto v = static_cast<std::size_t>(view);
-    backward(v, batch, pairs, rng);
+    backward(v, batch, pairs, rng, with_update);
     if (with_update) update_encoder(v);
   });
   collect_head_gradients();
@@ -87,17 +94,35 @@ void TrainingStep<S>::task_loss(std::size_t v, const Batch& batch) {
 }
 
 template <class S>
-void TrainingStep<S>::backward(std::size_t v, const Batch& batch, Index pairs, const Rng& rng) {
+void TrainingStep<S>::clear_gradients(std::size_t v) {
+  head_gradients_[v].weight.setZero();
+  head_gradients_[v].bias.setZero();
+  const EncoderSlots& e = network_.encoders[v];
+  for (const HiddenSlots& h : e.hidden) {
+    for (const Slot* slot : {&h.weight, &h.bias, &h.scale, &h.shift}) gradients_[*slot].setZero();
+  }
+  gradients_[e.output_weight].setZero();
+}
+
+template <class S>
+void TrainingStep<S>::weight_gradient(const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy, bool with_update) {
+  if (!with_update || x.rows() > kRowsToFuse) {
+    dense_backward_weight<S>(x, dy, gradients_[weight]);
+    if (with_update) update(weight);
+    return;
+  }
+  const auto size = [](Index i) { return static_cast<std::size_t>(i); };
+  nadam_update(nadam_step(weight), arrays(weight),
+               OuterProduct<S>{x.data(), size(x.cols()), dy.data(), size(dy.cols()), size(x.rows()), size(x.cols()),
+                               size(dy.cols())});
+}
+
+template <class S>
+void TrainingStep<S>::backward(std::size_t v, const Batch& batch, Index pairs, const Rng& rng, bool with_update) {
   ViewPass<S>& pass = passes_[v];
   terms_[v] = {};
   if (pass.rows() == 0) {
-    head_gradients_[v].weight.setZero();
-    head_gradients_[v].bias.setZero();
-    const EncoderSlots& e = network_.encoders[v];
-    for (const HiddenSlots& h : e.hidden) {
-      for (const Slot* slot : {&h.weight, &h.bias, &h.scale, &h.shift}) gradients_[*slot].setZero();
-    }
-    gradients_[e.output_weight].setZero();
+    clear_gradients(v);
     return;
   }
   task_loss(v, batch);
@@ -111,7 +136,9 @@ void TrainingStep<S>::backward(std::size_t v, const Batch& batch, Index pairs, c
     terms_[v].decorrelation = soft_decorrelation<S>(pass.a(), network_.shape.momentum, objective_.decorrelation_weight,
                                                     s[e.decorrelation_cross], s[e.decorrelation_normaliser], pass.dz());
   }
-  pass.backward_encoder(network_, objective_.dropout, rng, gradients_);
+  pass.backward_encoder(
+      network_, objective_.dropout, rng, gradients_,
+      [&](const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy) { weight_gradient(weight, x, dy, with_update); });
 }
 
 template <class S>
@@ -129,21 +156,32 @@ void TrainingStep<S>::collect_head_gradients() {
 }
 
 template <class S>
-void TrainingStep<S>::update(const Slot& slot) {
-  const auto at = [&](Buffer<S>& buffer) {
-    return std::span<S>(buffer.values().data() + slot.offset, static_cast<std::size_t>(slot.size()));
-  };
-  nadam_update<S>(nadam_, coefficients_, slot.decays ? 2 * objective_.weight_decay : 0, at(network_.parameters),
-                  at(gradients_), at(first_moments_), at(second_moments_));
+NadamStep TrainingStep<S>::nadam_step(const Slot& slot) const {
+  return {nadam_, coefficients_, slot.decays ? 2 * objective_.weight_decay : 0};
 }
 
 template <class S>
+NadamArrays<S> TrainingStep<S>::arrays(const Slot& slot) {
+  const auto at = [&](Buffer<S>& buffer) { return buffer.values().data() + slot.offset; };
+  return {at(network_.parameters), at(first_moments_), at(second_moments_)};
+}
+
+template <class S>
+void TrainingStep<S>::update(const Slot& slot) {
+  const S* const gradient = gradients_.values().data() + slot.offset;
+  nadam_update(nadam_step(slot), arrays(slot), std::span(gradient, static_cast<std::size_t>(slot.size())));
+}
+
+// What the way back has not updated yet: everything of a view that was left out, otherwise all but the weights.
+template <class S>
 void TrainingStep<S>::update_encoder(std::size_t v) {
   const EncoderSlots& e = network_.encoders[v];
+  const bool left_out = passes_[v].rows() == 0;
   for (const HiddenSlots& h : e.hidden) {
-    for (const Slot* slot : {&h.weight, &h.bias, &h.scale, &h.shift}) update(*slot);
+    for (const Slot* slot : {&h.bias, &h.scale, &h.shift}) update(*slot);
+    if (left_out) update(h.weight);
   }
-  update(e.output_weight);
+  if (left_out) update(e.output_weight);
 }
 
 template class TrainingStep<float>;

@@ -50,6 +50,7 @@ class TrainingStep {
   /// The same, then one Nadam step with weight decay.
   LossTerms step(const Batch& batch, const RowReader<S>& read, const Rng& rng, const NadamOptions& options);
 
+  /// What gradients() found.
   [[nodiscard]] const Buffer<S>& gradient() const { return gradients_; }
   [[nodiscard]] ViewPass<S>& view(Index v) { return passes_[static_cast<std::size_t>(v)]; }
 
@@ -60,9 +61,13 @@ class TrainingStep {
   };
 
   void forward(const Batch& batch, const RowReader<S>& read, const Rng& rng);
-  void backward(std::size_t v, const Batch& batch, Index pairs, const Rng& rng);
+  void backward(std::size_t v, const Batch& batch, Index pairs, const Rng& rng, bool with_update);
+  void weight_gradient(const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy, bool with_update);
+  void clear_gradients(std::size_t v);
   void task_loss(std::size_t v, const Batch& batch);
   void collect_head_gradients();
+  [[nodiscard]] NadamStep nadam_step(const Slot& slot) const;
+  [[nodiscard]] NadamArrays<S> arrays(const Slot& slot);
   void update(const Slot& slot);
   void update_encoder(std::size_t v);
   LossTerms run(const Batch& batch, const RowReader<S>& read, const Rng& rng, bool with_update);

@@ -75,16 +75,35 @@ Problem problem_of(const Golden& c) {
   return p;
 }
 
+Network<double> initial_network(const Problem& p, const Golden& c) {
+  Network<double> network(p.shape);
+  const Golden initial = c.group("initial_parameters");
+  for (const Slot& slot : network.parameter_layout.slots()) network.parameters[slot] = initial.matrix(slot.name);
+  return network;
+}
+
 class ReferenceRun : public ::testing::TestWithParam<Golden> {};
 INSTANTIATE_TEST_SUITE_P(Cases, ReferenceRun, ::testing::ValuesIn(Golden::cases("train_reference.json")),
                          [](const auto& info) { return info.param.text("name"); });
 
-TEST_P(ReferenceRun, TwentyStepsGiveTheSameGradientsLossesAndParameters) {
+TEST_P(ReferenceRun, FirstGradientIsTheSame) {
   const Golden& c = GetParam();
   const Problem p = problem_of(c);
-  Network<double> network(p.shape);
-  const Golden initial = c.group("initial_parameters");
-  for (const Slot& slot : network.parameter_layout.slots()) network.parameters[slot] = initial.matrix(slot.name);
+  Network<double> network = initial_network(p, c);
+  TrainingStep<double> step(network, p.objective, 24, make_context(2));
+  step.gradients(make_batch(p.data, p.batches[0]), p.reader(), Rng());
+  const Golden first = c.group("first_gradient");
+  for (const Slot& slot : network.parameter_layout.slots()) {
+    Matrix<double> gradient = step.gradient()[slot];
+    if (slot.decays) gradient += 2 * p.objective.weight_decay * network.parameters[slot];
+    EXPECT_LT(max_error(gradient, first.matrix(slot.name)), 1e-9) << slot.name;
+  }
+}
+
+TEST_P(ReferenceRun, TwentyStepsGiveTheSameLossesAndParameters) {
+  const Golden& c = GetParam();
+  const Problem p = problem_of(c);
+  Network<double> network = initial_network(p, c);
   const NadamOptions nadam{.learning_rate = c.number("learning_rate")};
   TrainingStep<double> step(network, p.objective, 24, make_context(2));
   const auto expected = c.list("steps");
@@ -94,13 +113,6 @@ TEST_P(ReferenceRun, TwentyStepsGiveTheSameGradientsLossesAndParameters) {
     EXPECT_NEAR(terms.agreement, expected[k].number("agreement"), 1e-9 * std::max(1.0, terms.agreement));
     if (p.shape.decorrelated) {
       EXPECT_NEAR(terms.decorrelation, expected[k].number("decorrelation"), 1e-9 * std::max(1.0, terms.decorrelation));
-    }
-    if (k > 0) continue;
-    const Golden first = c.group("first_gradient");
-    for (const Slot& slot : network.parameter_layout.slots()) {
-      Matrix<double> gradient = step.gradient()[slot];
-      if (slot.decays) gradient += 2 * p.objective.weight_decay * initial.matrix(slot.name);
-      EXPECT_LT(max_error(gradient, first.matrix(slot.name)), 1e-9) << slot.name;
     }
   }
   const Golden final = c.group("final_parameters");

@@ -89,14 +89,14 @@ void ViewPass<S>::backward_projection() {
 }
 
 template <class S>
-void ViewPass<S>::backward_encoder(const Network<S>& network, double rate, const Rng& rng, Buffer<S>& gradients) {
+void ViewPass<S>::backward_encoder(const Network<S>& network, double rate, const Rng& rng, Buffer<S>& gradients,
+                                   const WeightGradient& weight_gradient) {
   const EncoderSlots& e = network.encoder(view_);
   const auto& p = network.parameters;
   RowVector<S> none;
   batch_norm_backward<S>(top(linear_), none, output_norm_, dz(), none, none);
-  dense_backward_weight<S>(layer_input(layers_.size()), dz(), gradients[e.output_weight]);
-  if (layers_.empty()) return;
-  dense_backward_input<S>(dz(), p[e.output_weight], top(gradient_[0]));
+  if (!layers_.empty()) dense_backward_input<S>(dz(), p[e.output_weight], top(gradient_[0]));
+  weight_gradient(e.output_weight, layer_input(layers_.size()), dz());
   for (std::size_t l = layers_.size(); l-- > 0;) {
     const HiddenSlots& slots = e.hidden[l];
     MatrixMap<S> d = top(gradient_[0]);
@@ -104,9 +104,8 @@ void ViewPass<S>::backward_encoder(const Network<S>& network, double rate, const
     relu_batch_norm_backward<S>(top(layers_[l].activated), p[slots.scale].row(0), layers_[l].norm, d,
                                 row(gradients, slots.scale), row(gradients, slots.shift));
     dense_backward_bias<S>(d, row(gradients, slots.bias));
-    dense_backward_weight<S>(layer_input(l), d, gradients[slots.weight]);
-    if (l == 0) break;
-    dense_backward_input<S>(d, p[slots.weight], top(gradient_[1]));
+    if (l > 0) dense_backward_input<S>(d, p[slots.weight], top(gradient_[1]));
+    weight_gradient(slots.weight, layer_input(l), d);
     gradient_[0].swap(gradient_[1]);
   }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <vector>
 
 #include "tocca/core/rng.h"
@@ -30,8 +31,12 @@ class ViewPass {
 
   /// ∂L/∂Z in dz() becomes ∂L/∂A; nothing to do without whitening.
   void backward_projection();
-  /// From ∂L/∂A in dz() to the gradients of this view's parameters.
-  void backward_encoder(const Network<S>& network, double dropout, const Rng& rng, Buffer<S>& gradients);
+  /// What to do with a weight matrix's gradient xᵀ dy, x (m × in), dy (m × out), once nothing needs the weight any
+  /// more.
+  using WeightGradient = std::function<void(const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy)>;
+  /// From ∂L/∂A in dz() to the gradients of this view's parameters; weights' go to `weight_gradient`.
+  void backward_encoder(const Network<S>& network, double dropout, const Rng& rng, Buffer<S>& gradients,
+                        const WeightGradient& weight_gradient);
 
  private:
   struct Layer {
