@@ -1,6 +1,8 @@
 // The update of the parameters, compiled by Highway for each instruction set and chosen at run time, so that a binary
 // for any x86-64 uses AVX2 or AVX-512. At small batches the update costs as much memory traffic as the matrix products.
+#include <algorithm>
 #include <type_traits>
+#include <vector>
 
 #include "tocca/ops/nadam.h"
 
@@ -66,10 +68,26 @@ void update(const NadamStep& step, const NadamArrays<S>& a, const S* gradients, 
   update_vectors(hn::CappedTag<S, 1>(), step, a, gradients, done, n);
 }
 
-// kRows × kVectors vectors of the gradient xᵀ dy stay in registers and go straight into the update.
+// Columns first ... first + width − 1 of dy, packed so that the samples' pieces lie one behind the other: a tile then
+// reads dy in a straight line, from the fastest cache.
+template <class S>
+struct Panel {
+  std::vector<S> values;  // (samples × width)
+  std::size_t first, width;
+
+  Panel(const OuterProduct<S>& g, std::size_t begin, std::size_t count)
+      : values(g.samples * count), first(begin), width(count) {
+    for (std::size_t k = 0; k < g.samples; ++k) {
+      std::copy_n(g.dy + k * g.dy_stride + begin, count, values.data() + k * count);
+    }
+  }
+};
+
+// kRows × kVectors vectors of the gradient xᵀ dy stay in registers and go straight into the update. `column` counts
+// from the panel's first.
 template <int kRows, int kVectors, class D, class S = hn::TFromD<D>>
-HWY_INLINE void update_tile(D d, const Constants<D>& c, const OuterProduct<S>& g, const NadamArrays<S>& a,
-                            std::size_t row, std::size_t column) {
+HWY_INLINE void update_tile(D d, const Constants<D>& c, const OuterProduct<S>& g, const Panel<S>& panel,
+                            const NadamArrays<S>& a, std::size_t row, std::size_t column) {
   const std::size_t lanes = hn::Lanes(d);
   hn::Vec<D> sum[kRows][kVectors];
   for (int r = 0; r < kRows; ++r) {
@@ -77,7 +95,7 @@ HWY_INLINE void update_tile(D d, const Constants<D>& c, const OuterProduct<S>& g
   }
   for (std::size_t k = 0; k < g.samples; ++k) {
     const S* const x = g.x + k * g.x_stride + row;
-    const S* const dy = g.dy + k * g.dy_stride + column;
+    const S* const dy = panel.values.data() + k * panel.width + column;
     hn::Vec<D> y[kVectors];
     for (int q = 0; q < kVectors; ++q) y[q] = hn::LoadU(d, dy + q * lanes);
     for (int r = 0; r < kRows; ++r) {
@@ -87,31 +105,37 @@ HWY_INLINE void update_tile(D d, const Constants<D>& c, const OuterProduct<S>& g
   }
   for (int r = 0; r < kRows; ++r) {
     for (int q = 0; q < kVectors; ++q) {
-      const std::size_t at = (row + r) * g.columns + column + q * lanes;
+      const std::size_t at = (row + r) * g.columns + panel.first + column + q * lanes;
       update_vector(d, c, sum[r][q], a.parameters + at, a.first + at, a.second + at);
     }
   }
 }
 
-// kRows rows of the weight matrix, in tiles of three vectors, then one, then single numbers.
+// kRows rows of a panel, in tiles of three vectors, then one, then single numbers.
 template <int kRows, class S>
-void update_rows(const NadamStep& step, const OuterProduct<S>& g, const NadamArrays<S>& a, std::size_t row) {
+void update_rows(const NadamStep& step, const OuterProduct<S>& g, const Panel<S>& panel, const NadamArrays<S>& a,
+                 std::size_t row) {
   const hn::ScalableTag<S> d;
   const hn::CappedTag<S, 1> one;
   const Constants<std::remove_cv_t<decltype(d)>> c(d, step);
   const Constants<std::remove_cv_t<decltype(one)>> c1(one, step);
   const std::size_t lanes = hn::Lanes(d);
   std::size_t j = 0;
-  for (; j + 3 * lanes <= g.columns; j += 3 * lanes) update_tile<kRows, 3>(d, c, g, a, row, j);
-  for (; j + lanes <= g.columns; j += lanes) update_tile<kRows, 1>(d, c, g, a, row, j);
-  for (; j < g.columns; ++j) update_tile<kRows, 1>(one, c1, g, a, row, j);
+  for (; j + 3 * lanes <= panel.width; j += 3 * lanes) update_tile<kRows, 3>(d, c, g, panel, a, row, j);
+  for (; j + lanes <= panel.width; j += lanes) update_tile<kRows, 1>(d, c, g, panel, a, row, j);
+  for (; j < panel.width; ++j) update_tile<kRows, 1>(one, c1, g, panel, a, row, j);
 }
 
 template <class S>
 void update_outer(const NadamStep& step, const OuterProduct<S>& g, const NadamArrays<S>& a) {
-  std::size_t row = 0;
-  for (; row + 4 <= g.rows; row += 4) update_rows<4>(step, g, a, row);
-  for (; row < g.rows; ++row) update_rows<1>(step, g, a, row);
+  constexpr std::size_t kPanelTiles = 6;
+  const std::size_t widest = kPanelTiles * 3 * hn::Lanes(hn::ScalableTag<S>());
+  for (std::size_t first = 0; first < g.columns; first += widest) {
+    const Panel<S> panel(g, first, std::min(widest, g.columns - first));
+    std::size_t row = 0;
+    for (; row + 4 <= g.rows; row += 4) update_rows<4>(step, g, panel, a, row);
+    for (; row < g.rows; ++row) update_rows<1>(step, g, panel, a, row);
+  }
 }
 
 // Highway dispatches functions, not templates.
