@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "tocca/core/denormals.h"
 #include "tocca/core/error.h"
@@ -88,7 +89,7 @@ class Run {
         return false;
       }
       const Batch batch = make_batch(*training_.dataset, batches[b], least_rows_);
-      const LossTerms terms = step_.step(batch, training_.read, rng.split("batch", b), options_.nadam);
+      const LossTerms terms = step(batch, rng.split("batch", b));
       if (!std::isfinite(terms.total(options_.objective))) {
         summary_.status = TrainStatus::diverged;
         return false;
@@ -101,6 +102,17 @@ class Run {
       report(record, record.epoch - 1 + static_cast<double>(b + 1) * share);
     }
     return true;
+  }
+
+  // A covariance that is not finite has no eigenvectors: whitening throws where other methods give a loss of NaN.
+  LossTerms step(const Batch& batch, const Rng& rng) {
+    try {
+      return step_.step(batch, training_.read, rng, options_.nadam);
+    } catch (const InputError&) {
+      throw;
+    } catch (const Error&) {
+      return {.task = std::numeric_limits<double>::quiet_NaN()};
+    }
   }
 
   void finish_epoch(EpochRecord& record) {

@@ -71,13 +71,16 @@ TEST(Train, StopsEarlyWithoutImprovement) {
 }
 
 TEST(Train, DivergenceIsAStatusAndFiniteWeightsAreKept) {
-  Setting s;
-  s.options.nadam.learning_rate = 1e30;
-  Network<float> network(s.shape);
-  const TrainSummary summary = s.run(network);
-  EXPECT_EQ(summary.status, TrainStatus::diverged);
-  EXPECT_THAT(summary.message, HasSubstr("Lower learning_rate"));
-  EXPECT_TRUE(network.finite());
+  for (const Projection projection : {Projection::identity, Projection::whiten}) {
+    Setting s;
+    s.shape.projection = projection;
+    s.options.nadam.learning_rate = 1e30;
+    Network<float> network(s.shape);
+    const TrainSummary summary = s.run(network);
+    EXPECT_EQ(summary.status, TrainStatus::diverged);
+    EXPECT_THAT(summary.message, HasSubstr("Lower learning_rate"));
+    EXPECT_TRUE(network.finite());
+  }
 }
 
 TEST(Train, CancellingStopsAfterTheStepAndKeepsTheBestWeights) {
