@@ -7,6 +7,7 @@
 
 #include "tocca/linalg/cca.h"
 #include "tocca/linalg/correlation.h"
+#include "tocca/model/fitted_model.h"
 
 namespace tocca {
 namespace {
@@ -18,14 +19,6 @@ struct ViewScore {
   Index correct = 0;
   double loss = 0;  // summed over the labelled
 };
-
-std::vector<Index> samples_with(const Views& views, std::size_t v) {
-  std::vector<Index> samples;
-  for (Index i = 0; i < views.size(); ++i) {
-    if (views.views[v].has(i)) samples.push_back(i);
-  }
-  return samples;
-}
 
 ViewScore score_view(const Network<float>& network, Index view, std::span<const Index> samples,
                      const std::vector<int>& codes, const Matrix<float>& z) {
@@ -100,8 +93,8 @@ void validate_epoch(const Network<float>& network, const TrainingData& validatio
   int views = 0;
   std::vector<Matrix<double>> complete;
   for (std::size_t v = 0; v < data.views.views.size(); ++v) {
-    const auto samples = samples_with(data.views, v);
     const auto view = static_cast<Index>(v);
+    const auto samples = samples_with_view(data.views, view);
     const Matrix<float> z = project_samples(network, view, samples, validation.read, context);
     complete.push_back(complete_rows(z, samples, data.views));
     if (data.labels.codes.empty()) continue;
