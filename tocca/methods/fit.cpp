@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <utility>
 
 #include "tocca/core/error.h"
 #include "tocca/data/splits.h"
@@ -59,6 +60,8 @@ TrainSummary fit_network(FittedModel& model, const Method& method, const Dataset
     context.warn(summary.message);
   }
   if (summary.status == TrainStatus::diverged && summary.best_epoch == 0) throw Error("fit", summary.message);
+  const bool untouched = model.network->statistics[model.network->encoder(0).batches](0, 0) == 0;
+  if (summary.status == TrainStatus::interrupted && untouched) throw Error("fit", "interrupted before the first step");
   return summary;
 }
 
@@ -68,9 +71,8 @@ struct Parts {
   std::optional<Dataset> validation;
 };
 
-Parts split(const Method& method, const Dataset& data, const Dataset* validation, const Options& options,
+Parts split(const Method& method, Dataset training, const Dataset* validation, const Options& options,
             const Context& context) {
-  Dataset training = drop_incomplete(data, options, context, "training");
   if (method.family != Family::deep) return {std::move(training), std::nullopt};
   if (validation != nullptr) return {std::move(training), drop_incomplete(*validation, options, context, "validation")};
   if (options.validation <= 0) return {std::move(training), std::nullopt};
@@ -84,9 +86,9 @@ Parts split(const Method& method, const Dataset& data, const Dataset* validation
 FitResult fit(const Dataset& data, const Dataset* given_validation, const Options& options, const Context& context) {
   options.validate();
   const Method& method = find_method(options.method);
-  check_dataset(method, data, given_validation);
-  const Parts parts = split(method, data, given_validation, options, context);
-  check_dataset(method, parts.training, nullptr);
+  Dataset complete = drop_incomplete(data, options, context, "training");
+  check_dataset(method, complete, given_validation);
+  const Parts parts = split(method, std::move(complete), given_validation, options, context);
   FitResult result{prepare_model(method, parts.training, options, context), {}};
   switch (method.family) {
     case Family::linear_cca:

@@ -30,11 +30,6 @@ struct Method {
   bool shared_head = true;
   // Linear.
   bool ridge = false;
-
-  /// Has one space for all views, so that what is learnt on one view applies to another.
-  [[nodiscard]] bool shared_space() const {
-    return family == Family::linear_cca || (family == Family::deep && shared_head);
-  }
 };
 
 std::span<const Method> methods();
@@ -52,7 +47,8 @@ struct FitResult {
 ///
 /// Throws InputError: an option out of range; labels missing, of a single class, or with a class of one sample;
 /// the wrong number of views; a view with NaN or infinite values; a view that is constant throughout.
-/// Numerical trouble (divergence, a reduced rank) is told in the summary and the log.
+/// Numerical trouble (divergence, a reduced rank) is told in the summary and the log. Throws Error when there is
+/// nothing to return: training diverged before an epoch was finished, or was interrupted before its first step.
 FitResult fit(const Dataset& training, const Dataset* validation, const Options& options, const Context& context);
 
 }  // namespace tocca

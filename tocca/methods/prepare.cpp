@@ -36,6 +36,14 @@ void check_validation(const Dataset& training, const Dataset& validation) {
     throw InputError("validation", fmt::format("views: got {}, need {} as in training", validation.views.count(),
                                                training.views.count()));
   }
+  for (std::size_t v = 0; v < training.views.views.size(); ++v) {
+    const View& known = training.views.views[v];
+    const View& given = validation.views.views[v];
+    if (given.name == known.name && given.features == known.features) continue;
+    throw InputError("validation", fmt::format("view {}: got '{}' with {} columns, need '{}' with the {} columns of "
+                                               "training, in their order",
+                                               v, given.name, given.columns(), known.name, known.columns()));
+  }
   if (!validation.labels.codes.empty() && validation.labels.classes != training.labels.classes) {
     throw InputError("validation",
                      fmt::format("classes: got {}, need {} as in training", join(validation.labels.classes, ", "),
@@ -123,7 +131,11 @@ void finish_model(FittedModel& model, const Dataset& training, const TrainSummar
     for (Index v = u + 1; v < model.view_count(); ++v) {
       const auto samples = samples_with_views(training.views, u, v);
       if (samples.size() < 3) continue;
-      model.pairs.push_back(canonical_pair(model, training.views, u, v, samples, context));
+      try {
+        model.pairs.push_back(canonical_pair(model, training.views, u, v, samples, context));
+      } catch (const Error& error) {  // projections out of range: the model still predicts
+        context.warn(fmt::format("no canonical correlations: {}", error.what()));
+      }
     }
   }
   model.provenance = {{"version", std::string(version())},

@@ -1,8 +1,6 @@
 #include "tocca/model/buffer.h"
 
-#include <algorithm>
-
-#include "tocca/core/error.h"
+#include <utility>
 
 namespace tocca {
 
@@ -11,18 +9,6 @@ std::size_t Layout::add(std::string name, Index rows, Index columns, bool decays
   slots_.push_back({std::move(name), rows, columns, size_, decays});
   size_ += (rows * columns + kAlignment - 1) / kAlignment * kAlignment;
   return slots_.size() - 1;
-}
-
-const Slot& Layout::named(std::string_view name) const {
-  const auto found = std::find_if(slots_.begin(), slots_.end(), [&](const Slot& slot) { return slot.name == name; });
-  if (found == slots_.end()) throw Error("network", "no parameter or statistic is called '" + std::string(name) + "'");
-  return *found;
-}
-
-Index Layout::count() const {
-  Index total = 0;
-  for (const Slot& slot : slots_) total += slot.size();
-  return total;
 }
 
 }  // namespace tocca

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tocca/core/matrix.h"
@@ -28,12 +27,8 @@ class Layout {
   std::size_t add(std::string name, Index rows, Index columns, bool decays = false);
   [[nodiscard]] const std::vector<Slot>& slots() const { return slots_; }
   [[nodiscard]] const Slot& operator[](std::size_t slot) const { return slots_[slot]; }
-  /// Throws Error if there is none of that name.
-  [[nodiscard]] const Slot& named(std::string_view name) const;
   /// Numbers in all, padding included.
   [[nodiscard]] Index size() const { return size_; }
-  /// Rows × columns over all matrices, without padding.
-  [[nodiscard]] Index count() const;
 
  private:
   std::vector<Slot> slots_;

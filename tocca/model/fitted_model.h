@@ -59,7 +59,7 @@ struct FittedModel {
 
 /// The views of `data` that the model knows, in the model's order, with their columns matched by name; views it lacks
 /// have no samples. Columns in another order are put right; extra ones are left out, which is logged. Throws
-/// InputError: no view is known to the model; columns are missing (they are named); without column names, another
+/// InputError: a view is unknown to the model; columns are missing (they are named); without column names, another
 /// number of columns.
 Views match_views(const FittedModel& model, const Views& data, const Context& context);
 

@@ -1,6 +1,7 @@
 // The model file: safetensors with the model's texts as metadata. See docs/model-format.md.
 #include <fmt/format.h>
 
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "tocca/core/error.h"
@@ -20,6 +21,17 @@ std::string numbered(const char* what, std::size_t i) { return fmt::format("{}{}
 template <class S>
 void add_buffer(TensorFile& file, const std::string& prefix, const Layout& layout, const Buffer<S>& buffer) {
   for (const Slot& slot : layout.slots()) file.add(prefix + slot.name, Matrix<S>(buffer[slot]));
+}
+
+[[noreturn]] void damaged(const std::string& what) { throw InputError("load model", what + "; the file is damaged"); }
+
+// A vector of the file, which says itself what shape it has.
+RowVector<double> row(const TensorFile& file, const std::string& name, Index columns) {
+  const Matrix<double>& values = file.matrix_d(name);
+  if (values.rows() != 1 || values.cols() != columns) {
+    damaged(fmt::format("tensor '{}': got {} × {}, need 1 × {}", name, values.rows(), values.cols(), columns));
+  }
+  return values.row(0);
 }
 
 const Matrix<float>& tensor(const TensorFile& file, const std::string& name, float) { return file.matrix_f(name); }
@@ -59,6 +71,27 @@ json shape_to_json(const NetworkShape& s) {
           {"running_covariance", s.whitening.running}};
 }
 
+// A file that was tampered with must not make the network larger than what the file holds.
+void check_shape(const NetworkShape& s, const TensorFile& file, std::size_t views) {
+  const auto in_range = [](Index value, Index least, Index most) { return value >= least && value <= most; };
+  constexpr Index kMost = 100000000;
+  const bool plausible = s.inputs.size() == views && in_range(s.hidden_layers, 0, 1000) &&
+                         in_range(s.hidden_size, 1, kMost) && in_range(s.components, 1, kMost) &&
+                         in_range(s.classes, 2, kMost) && s.momentum >= 0 && s.momentum < 1;
+  if (!plausible) damaged("the shape of its network is impossible");
+  for (std::size_t v = 0; v < views; ++v) {
+    Index in = s.inputs[v];
+    for (Index l = 0; l <= s.hidden_layers; ++l) {
+      const bool last = l == s.hidden_layers;
+      const std::string name = fmt::format("view{}.{}.weight", v, last ? "output" : fmt::format("hidden{}", l));
+      const Matrix<float>& weight = file.matrix_f(name);
+      const Index out = last ? s.components : s.hidden_size;
+      if (weight.rows() != in || weight.cols() != out) damaged(fmt::format("tensor '{}' has another shape", name));
+      in = out;
+    }
+  }
+}
+
 NetworkShape shape_from_json(const json& j) {
   NetworkShape s;
   s.inputs = j.at("inputs").get<std::vector<Index>>();
@@ -96,14 +129,10 @@ ViewSchema read_view(const TensorFile& file, const json& j, std::size_t v) {
   s.mode = parse_standardize(j.at("standardize").get<std::string>());
   s.missing = parse_missing_values(j.at("missing").get<std::string>());
   s.constant = j.at("constant").get<std::vector<Index>>();
-  s.mean = file.matrix_d(name + ".mean");
-  s.shift = file.matrix_d(name + ".shift");
-  s.scale = file.matrix_d(name + ".scale");
   const auto columns = static_cast<Index>(view.features.size());
-  if (s.mean.size() != columns || s.shift.size() != columns || s.scale.size() != columns) {
-    throw InputError("load model", fmt::format("view '{}': {} columns but {} means; the file is damaged", view.name,
-                                               columns, s.mean.size()));
-  }
+  s.mean = row(file, name + ".mean", columns);
+  s.shift = row(file, name + ".shift", columns);
+  s.scale = row(file, name + ".scale", columns);
   return view;
 }
 
@@ -122,11 +151,11 @@ CanonicalPair read_pair(const TensorFile& file, const json& j, std::size_t i) {
   CanonicalPair pair;
   pair.u = j.at(0);
   pair.v = j.at(1);
-  pair.mean_u = file.matrix_d(name + ".mean_u");
-  pair.mean_v = file.matrix_d(name + ".mean_v");
   pair.weights_u = file.matrix_d(name + ".weights_u");
   pair.weights_v = file.matrix_d(name + ".weights_v");
-  pair.correlations = file.matrix_d(name + ".correlations").transpose();
+  pair.mean_u = row(file, name + ".mean_u", pair.weights_u.rows());
+  pair.mean_v = row(file, name + ".mean_v", pair.weights_v.rows());
+  pair.correlations = row(file, name + ".correlations", pair.weights_u.cols()).transpose();
   return pair;
 }
 
@@ -138,7 +167,9 @@ FittedModel from_file(const TensorFile& file, const json& j) {
   model.classes = j.at("classes").get<std::vector<std::string>>();
   for (const json& view : j.at("views")) model.views.push_back(read_view(file, view, model.views.size()));
   if (!j.at("network").is_null()) {
-    model.network.emplace(shape_from_json(j.at("network")));
+    const NetworkShape shape = shape_from_json(j.at("network"));
+    check_shape(shape, file, model.views.size());
+    model.network.emplace(shape);
     read_buffer(file, "", model.network->parameter_layout, model.network->parameters);
     read_buffer(file, "statistics.", model.network->statistic_layout, model.network->statistics);
   }
@@ -147,7 +178,8 @@ FittedModel from_file(const TensorFile& file, const json& j) {
   }
   for (const json& cost : j.at("classifier_costs")) {
     const std::string name = numbered("classifier", model.classifiers.size());
-    model.classifiers.push_back({file.matrix_d(name + ".weights"), file.matrix_d(name + ".bias"), cost});
+    const Matrix<double>& weights = file.matrix_d(name + ".weights");
+    model.classifiers.push_back({weights, row(file, name + ".bias", weights.cols()), cost});
   }
   for (const json& pair : j.at("canonical_pairs")) model.pairs.push_back(read_pair(file, pair, model.pairs.size()));
   return model;
@@ -160,22 +192,32 @@ void check_consistent(const FittedModel& model, const std::string& path) {
   };
   const auto views = model.views.size();
   require(views > 0, "it has no views");
-  if (model.network) require(model.network->shape.inputs.size() == views, "network and views do not match");
+  const auto classes = static_cast<Index>(model.classes.size());
+  if (model.network) {
+    require(model.network->shape.classes == classes, "network and classes do not match");
+    require(model.network->finite(), "a weight of its network is not finite");
+  }
   for (std::size_t v = 0; v < views; ++v) {
     const auto columns = static_cast<Index>(model.views[v].features.size());
     if (model.network) require(model.network->shape.inputs[v] == columns, "network and columns do not match");
     if (!model.weights.empty()) {
       require(model.weights.size() == views && model.weights[v].rows() == columns, "weights and columns do not match");
+      require(model.weights[v].cols() == model.weights[0].cols(), "weights of two views do not match");
     }
   }
-  for (const LinearClassifier& c : model.classifiers) {
-    const auto classes = static_cast<Index>(model.classes.size());
-    require(c.weights.cols() == classes && c.bias.size() == classes, "classifier and classes do not match");
+  for (std::size_t c = 0; c < model.classifiers.size(); ++c) {
+    const Index reads =
+        model.weights.empty() && c < views ? static_cast<Index>(model.views[c].features.size()) : model.components();
+    require(model.classifiers[c].weights.cols() == classes, "classifier and classes do not match");
+    require(model.classifiers[c].weights.rows() == reads, "classifier and what it reads do not match");
   }
   require(model.classifiers.size() <= 1 || model.classifiers.size() == views, "classifiers and views do not match");
   for (const CanonicalPair& pair : model.pairs) {
     const auto count = static_cast<Index>(views);
     require(pair.u >= 0 && pair.u < count && pair.v >= 0 && pair.v < count, "canonical pairs and views do not match");
+    require(pair.weights_u.rows() == model.components() && pair.weights_v.rows() == model.components() &&
+                pair.weights_u.cols() == pair.weights_v.cols(),
+            "canonical pairs and projections do not match");
   }
 }
 
@@ -229,6 +271,8 @@ FittedModel load_model(const std::string& path) {
   } catch (const json::exception& e) {
     throw InputError("load model",
                      fmt::format("{}: its description cannot be read ({}); the file is damaged", path, e.what()));
+  } catch (const std::bad_alloc&) {
+    throw InputError("load model", fmt::format("{}: it does not fit in memory; the file is damaged", path));
   } catch (const std::logic_error&) {  // a missing key or a version that is no number
     throw InputError("load model", fmt::format("{}: its description is incomplete; the file is damaged", path));
   }

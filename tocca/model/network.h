@@ -72,7 +72,7 @@ struct Network {
     return heads[shape.shared_head ? 0 : static_cast<std::size_t>(view)];
   }
   [[nodiscard]] const EncoderSlots& encoder(Index view) const { return encoders[static_cast<std::size_t>(view)]; }
-  /// No parameter is NaN or infinite.
+  /// No parameter or statistic is NaN or infinite.
   [[nodiscard]] bool finite() const;
 };
 

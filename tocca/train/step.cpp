@@ -46,7 +46,8 @@ LossTerms TrainingStep<S>::step(const Batch& batch, const RowReader<S>& read, co
 template <class S>
 LossTerms TrainingStep<S>::run(const Batch& batch, const RowReader<S>& read, const Rng& rng, bool with_update) {
   forward(batch, read, rng);
-  const Index pairs = count_pairs(batch.row_of);
+  // Views without a common space have nothing to agree on.
+  const Index pairs = network_.shape.shared_head ? count_pairs(batch.row_of) : 0;
   context_.parallel(network_.views(), [&](Index view) {
     const FlushDenormals flush;
     const auto v = static_cast<std::size_t>(view);

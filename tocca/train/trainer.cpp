@@ -36,7 +36,7 @@ class Run {
         context_(context),
         least_rows_(least_rows()),
         step_(network, options.objective, capacity(), context),
-        recent_(network.views(), network.shape.components) {}
+        recent_(network.shape.shared_head ? network.views() : 1, network.shape.components) {}
 
   TrainSummary run() {
     const auto start = std::chrono::steady_clock::now();
@@ -110,7 +110,8 @@ class Run {
       return step_.step(batch, training_.read, rng, options_.nadam);
     } catch (const InputError&) {
       throw;
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      reason_ = error.what();
       return {.task = std::numeric_limits<double>::quiet_NaN()};
     }
   }
@@ -120,6 +121,7 @@ class Run {
       summary_.status = TrainStatus::diverged;
       return;
     }
+    if (record.epoch == 1) require_trained_views();
     record.weight_decay = options_.objective.weight_decay * squared_weights();
     validate_epoch(network_, validation_, recent_, context_, record);
     summary_.epochs = record.epoch;
@@ -133,6 +135,18 @@ class Run {
       keep(record.epoch);
     }
     report(record, record.epoch);
+  }
+
+  // A view that is left out of every batch would stay as it was drawn.
+  void require_trained_views() const {
+    for (Index v = 0; v < network_.views(); ++v) {
+      if (network_.statistics[network_.encoder(v).batches](0, 0) > 0) continue;
+      throw InputError(
+          "train", fmt::format("view '{}': no batch of {} has the {} samples of it that a step needs; raise "
+                               "batch_size",
+                               training_.dataset->views.views[static_cast<std::size_t>(v)].name, options_.batch_size,
+                               least_rows_));
+    }
   }
 
   [[nodiscard]] bool stopped_early(const EpochRecord& record) {
@@ -179,9 +193,9 @@ class Run {
         return fmt::format("interrupted in epoch {} of {}; {}", summary_.epochs + 1, options_.epochs, kept);
       case TrainStatus::diverged:
         return fmt::format(
-            "diverged in epoch {}: the loss is not finite; {}. Lower learning_rate (now {}), or raise "
+            "diverged in epoch {}: {}; {}. Lower learning_rate (now {}), or raise "
             "whitening_epsilon or batch_size",
-            summary_.epochs + 1, kept, options_.nadam.learning_rate);
+            summary_.epochs + 1, reason_, kept, options_.nadam.learning_rate);
       default:
         return fmt::format("completed {} epochs; {}", summary_.epochs, kept);
     }
@@ -190,7 +204,7 @@ class Run {
   void report(const EpochRecord& r, double done) const {
     if (!context_.progress) return;
     Progress state{"train", done, static_cast<double>(options_.epochs), {{"task", r.terms.task}}};
-    if (network_.views() > 1) state.values.emplace_back("agreement", r.terms.agreement);
+    if (network_.views() > 1 && network_.shape.shared_head) state.values.emplace_back("agreement", r.terms.agreement);
     if (network_.shape.decorrelated) state.values.emplace_back("decorrelation", r.terms.decorrelation);
     if (!summary_.history.empty()) {
       const EpochRecord& last = summary_.history.back();
@@ -212,6 +226,7 @@ class Run {
   RecentProjections recent_;
   TrainSummary summary_;
   Snapshot best_;
+  std::string reason_ = "the loss is not finite";
 };
 
 }  // namespace

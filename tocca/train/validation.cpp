@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 
+#include "tocca/core/error.h"
 #include "tocca/linalg/cca.h"
 #include "tocca/linalg/correlation.h"
 #include "tocca/model/fitted_model.h"
@@ -109,7 +109,11 @@ void validate_epoch(const Network<float>& network, const TrainingData& validatio
     record.validation_loss = loss;
   }
   const bool usable = std::all_of(complete.begin(), complete.end(), [](const auto& z) { return z.allFinite(); });
-  if (usable) record.sum_correlation = mean_sum_correlation(recent, complete);
+  if (!usable) return;
+  try {
+    record.sum_correlation = mean_sum_correlation(recent, complete);
+  } catch (const Error&) {  // a figure to watch is not worth a training; it stays NaN
+  }
 }
 
 }  // namespace tocca

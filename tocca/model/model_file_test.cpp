@@ -1,0 +1,104 @@
+// Model files that were damaged or made to do harm.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tocca/core/error.h"
+#include "tocca/core/file.h"
+#include "tocca/model/fitted_model.h"
+#include "tocca/model/safetensors.h"
+#include "tocca/testing/error_message.h"
+#include "tocca/testing/temp_dir.h"
+
+namespace tocca {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using tocca::testing::error_message;
+
+FittedModel small_model() {
+  FittedModel model;
+  model.method = "tocca-w";
+  model.classes = {"a", "b"};
+  for (const char* name : {"left", "right"}) {
+    ViewSchema view{name, {"x", "y"}, {}};
+    view.standardizer.mean = view.standardizer.shift = RowVector<double>::Zero(2);
+    view.standardizer.scale = RowVector<double>::Ones(2);
+    model.views.push_back(view);
+  }
+  NetworkShape shape;
+  shape.inputs = {2, 2};
+  shape.hidden_layers = 1;
+  shape.hidden_size = 3;
+  shape.components = 2;
+  shape.projection = Projection::whiten;
+  model.network.emplace(shape);
+  model.network->initialize(Rng(1));
+  const RowVector<double> zero = RowVector<double>::Zero(2);
+  const Matrix<double> one = Matrix<double>::Identity(2, 2);
+  model.pairs = {{0, 1, zero, zero, one, one, Vector<double>::Ones(2)}};
+  return model;
+}
+
+class ModelFile : public ::testing::Test {
+ protected:
+  ModelFile() { save_model(small_model(), path); }
+
+  // The message of loading the file after `change` has had its way with it.
+  template <class Change>
+  std::string after(Change change) const {
+    TensorFile file = TensorFile::load(path);
+    json model = json::parse(file.metadata.at("model"));
+    change(file, model);
+    file.metadata["model"] = model.dump();
+    file.save(dir.file("changed"));
+    return error_message<InputError>([&] { load_model(dir.file("changed")); });
+  }
+  template <class Change>
+  std::string after_model(Change change) const {
+    return after([&](TensorFile&, json& model) { change(model); });
+  }
+
+  tocca::testing::TempDir dir;
+  std::string path = dir.file("m.safetensors");
+};
+
+TEST_F(ModelFile, LoadsUnchanged) { EXPECT_EQ(load_model(path).views.size(), 2U); }
+
+TEST_F(ModelFile, CutAnywhereIsRefused) {
+  const std::string bytes = read_file(path);
+  for (std::size_t length = 0; length < bytes.size(); length += 97) {
+    const std::string cut = dir.write("cut", bytes.substr(0, length));
+    EXPECT_NE(error_message<InputError>([&] { load_model(cut); }), "(nothing was thrown)") << length;
+  }
+}
+
+TEST_F(ModelFile, ShapesThatContradictTheTensorsAreRefused) {
+  EXPECT_THAT(after_model([](json& m) { m["network"]["hidden_layers"] = 1000000000000; }), HasSubstr("impossible"));
+  EXPECT_THAT(after_model([](json& m) { m["network"]["hidden_size"] = 4; }), HasSubstr("has another shape"));
+  EXPECT_THAT(after_model([](json& m) { m["network"]["components"] = 90000000; }), HasSubstr("has another shape"));
+  EXPECT_THAT(after_model([](json& m) { m["network"]["momentum"] = 1.0; }), HasSubstr("impossible"));
+  EXPECT_THAT(after_model([](json& m) { m["network"]["inputs"] = {2}; }), HasSubstr("impossible"));
+  EXPECT_THAT(after_model([](json& m) { m["classes"] = {"a", "b", "c"}; }), HasSubstr("network and classes"));
+  EXPECT_THAT(after_model([](json& m) { m["views"][0]["features"] = {"x"}; }), HasSubstr("need 1 × 1"));
+  EXPECT_THAT(after_model([](json& m) { m["canonical_pairs"][0] = {0, 7}; }), HasSubstr("canonical pairs and views"));
+  EXPECT_THAT(after_model([](json& m) { m["canonical_pairs"] = 3; }), HasSubstr("the file is damaged"));
+  EXPECT_THAT(after_model([](json& m) { m.erase("network"); }), HasSubstr("the file is damaged"));
+}
+
+TEST_F(ModelFile, AnotherFormatIsRefused) {
+  EXPECT_THAT(after([](TensorFile& f, json&) { f.metadata.erase("format"); }), HasSubstr("not a tocca model"));
+  EXPECT_THAT(after([](TensorFile& f, json&) { f.metadata["format_version"] = "2"; }), HasSubstr("use a newer tocca"));
+}
+
+TEST_F(ModelFile, NumbersThatAreNotFiniteAreRefused) {
+  FittedModel model = small_model();
+  model.network->parameters.values()(0) = std::numeric_limits<float>::quiet_NaN();
+  save_model(model, path);
+  EXPECT_THAT(error_message<InputError>([&] { load_model(path); }), HasSubstr("not finite"));
+}
+
+}  // namespace
+}  // namespace tocca
