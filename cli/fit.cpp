@@ -153,6 +153,9 @@ int run_fit(const FitRequest& request, Session& session) {
   Options options;
   apply_settings(request.settings, session, options);
   require_writable("--model", request.model);
+  std::vector<std::string> inputs = input_files(request.data);
+  inputs.push_back(request.settings.config);
+  require_not_input("--model", request.model, inputs);
   const LoadedData data = load(request.data, session);
   Dataset dataset{data.views, {}};
   if (!data.label_texts.empty()) dataset.labels = make_labels(data.label_texts);

@@ -61,6 +61,13 @@ LabelSource parse_labels(const std::string& text) {
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
+std::vector<std::string> input_files(const DataRequest& request) {
+  std::vector<std::string> files;
+  for (const std::string& view : request.views) files.push_back(parse_view(view).path);
+  if (!request.labels.empty()) files.push_back(parse_labels(request.labels).path);
+  return files;
+}
+
 void add_data_options(CLI::App& app, DataRequest& request, LabelUse labels) {
   app.add_option("--view", request.views, "A view and the file that holds it; once for each view")
       ->type_name("NAME=FILE")

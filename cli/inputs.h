@@ -35,6 +35,8 @@ struct DataRequest {
   std::string labels;
   std::string id_column;
 };
+/// The paths of all files in a request.
+std::vector<std::string> input_files(const DataRequest& request);
 enum class LabelUse { none, optional, required };
 void add_data_options(CLI::App& app, DataRequest& request, LabelUse labels);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
 
 #include "cli/testing.h"
 
@@ -87,6 +88,19 @@ TEST_F(ModelCommands, TheSameSeedAndTheSavedModelGiveTheSameBytes) {
   ASSERT_EQ(tocca(files_.fit({"--quiet"})).code, kSuccess);
   tocca(with(transform, {out("b.csv")}));
   EXPECT_EQ(content(out("a.csv")), content(out("b.csv")));
+}
+
+TEST_F(ModelCommands, InputsAreNeverReplaced) {
+  const std::string before = content(out("left.csv"));
+  std::filesystem::create_symlink(out("left.csv"), out("link.csv"));
+  for (const char* command : {"transform", "predict"}) {
+    for (const char* name : {"left.csv", "link.csv"}) {
+      expect_refused(files_.apply(command, {"--view", left(), "--out", out(name)}), "is an input of this command");
+    }
+  }
+  expect_refused({"fit", "--view", left(), "--view", right(), "--method", "cca", "--model", out("right.csv")},
+                 "is an input of this command");
+  EXPECT_EQ(content(out("left.csv")), before);
 }
 
 TEST_F(ModelCommands, TransformRefusesOtherFormats) {

@@ -21,6 +21,12 @@ std::vector<Index> given_views(const FittedModel& model, const Views& data) {
 
 }  // namespace
 
+std::vector<std::string> input_files(const ModelRequest& request) {
+  std::vector<std::string> files = input_files(request.data);
+  files.push_back(request.model);
+  return files;
+}
+
 void add_model_options(CLI::App& app, ModelRequest& request, LabelUse labels) {
   app.add_option("--model", request.model, "Model file, as `tocca fit` writes it")->type_name("FILE")->required();
   add_data_options(app, request.data, labels);

@@ -13,6 +13,8 @@ struct ModelRequest {
   std::string model;
   DataRequest data;
 };
+/// The paths of all files in a request, the model too.
+std::vector<std::string> input_files(const ModelRequest& request);
 void add_model_options(CLI::App& app, ModelRequest& request, LabelUse labels);
 
 struct ModelData {

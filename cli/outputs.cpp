@@ -32,6 +32,15 @@ void require_writable(const std::string& option, const std::string& path) {
   }
 }
 
+void require_not_input(const std::string& option, const std::string& path, const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code no_such_file;
+    if (!fs::equivalent(path, input, no_such_file) || !fs::is_regular_file(path, no_such_file)) continue;
+    throw InputError(option,
+                     fmt::format("'{}' is an input of this command and would be replaced; give another file", path));
+  }
+}
+
 void require_folder(const std::string& option, const std::string& path) {
   std::error_code failed;
   fs::create_directories(path, failed);

@@ -11,6 +11,9 @@ namespace tocca::cli {
 /// Throws InputError, naming the option, if a file of that path could not be written: so that a long computation is not
 /// lost at its end.
 void require_writable(const std::string& option, const std::string& path);
+/// Throws InputError, naming the option, if writing `path` would replace one of the `inputs` (by whatever name or
+/// link).
+void require_not_input(const std::string& option, const std::string& path, const std::vector<std::string>& inputs);
 /// Makes the folder where it is missing. Throws InputError, naming the option, if that fails or it is not writable.
 void require_folder(const std::string& option, const std::string& path);
 

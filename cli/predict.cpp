@@ -57,6 +57,7 @@ std::vector<Index> count_classes(const ModelData& loaded, const Prediction& pred
 
 int run_predict(const PredictRequest& request, Session& session) {
   require_writable("--out", request.out);
+  require_not_input("--out", request.out, input_files(request.input));
   const Context context = session.context();
   const ModelData loaded = load_model_and_data(request.input, session, context);
   const Prediction prediction = predict(loaded.model, loaded.views, context);

@@ -77,7 +77,10 @@ int run_transform(const TransformRequest& request, Session& session) {
   const Context context = session.context();
   const ModelData loaded = load_model_and_data(request.input, session, context);
   const std::vector<OutputFile> files = output_files(request.out, loaded);
-  for (const OutputFile& file : files) require_writable("--out", file.path);
+  for (const OutputFile& file : files) {
+    require_writable("--out", file.path);
+    require_not_input("--out", file.path, input_files(request.input));
+  }
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const OutputFile& file : files) {
     write_table(file.path, side_by_side(loaded, file.views, context));

@@ -19,7 +19,10 @@ void check_classes(const Labels& labels) {
   }
   const auto used = std::count_if(counts.begin(), counts.end(), [](Index n) { return n > 0; });
   if (used < 2) {
-    throw InputError("labels", fmt::format("classes with training samples: got {}, need at least 2", used));
+    throw InputError(
+        "labels", fmt::format("classes with training samples: got {}, need at least 2 (an empty cell, NA, nan and -1 "
+                              "mean unlabelled)",
+                              used));
   }
   for (std::size_t c = 0; c < counts.size(); ++c) {
     if (counts[c] == 1) {
