@@ -67,6 +67,11 @@ int run_evaluate(const ModelRequest& request, Session& session) {
     throw InputError("--labels", fmt::format("no sample has a label in {}", loaded.data.labels.path));
   }
   const std::vector<Score> scores = model_scores(loaded.model, data, context);
+  if (std::none_of(scores.begin(), scores.end(), [](const Score& score) { return std::isfinite(score.value); })) {
+    throw InputError("evaluate",
+                     "nothing to score: no labelled sample has a view that the model predicts from, and no "
+                     "three samples have two of its views; give both views, or labels that match");
+  }
   session.result(class_table(scores) + correlation_table(scores));
   if (loaded.model.classes.empty()) session.info("the model was fitted without labels: only correlations are scored");
   session.json(score_rows(loaded, scores), loaded.seed,

@@ -43,7 +43,7 @@ struct ExperimentResult {
 
 /// Ridges that rcca is tried with: the one with the best mean cross-view accuracy on the validation set is taken, the
 /// larger one on ties.
-inline constexpr double kRidges[] = {1e-3, 1e-2, 1e-1, 1};
+inline constexpr double kRidges[] = {1e-3, 1e-2, 1e-1, 1, 10};
 
 /// Fits every method on every split and scores it on the test set by the cross-view protocol. Trials run in parallel on
 /// the workers of the context; results don't depend on how many there are. Deep methods stop early on the validation

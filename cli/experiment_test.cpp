@@ -75,7 +75,7 @@ TEST(Experiment, KeepsWhatWasFinishedWhenItIsInterrupted) {
   Context context;
   context.cancel = &cancel;
   context.progress = [&](const Progress& state) {
-    if (state.done >= 2) cancel = true;  // rcca and svm of the first split
+    if (state.done > 2) cancel = true;  // rcca and svm of the first split
   };
   const ExperimentResult result = run_experiment(small_experiment(), context);
   EXPECT_TRUE(result.interrupted);

@@ -136,6 +136,41 @@ TEST_F(ModelCommands, ASampleWithoutAViewHasNoPrediction) {
   EXPECT_THAT(outcome.err, HasSubstr("1 sample"));
 }
 
+TEST_F(ModelCommands, PredictionsAreTextOnly) {
+  expect_refused(files_.apply("predict", {"--view", left(), "--out", out("p.npy")}), "need a CSV file");
+  EXPECT_FALSE(std::filesystem::exists(out("p.npy")));
+}
+
+TEST_F(ModelCommands, AMissingValueIsExplainedWithWhatCanBeDoneNow) {
+  files_.dir.write("nan.csv", "sample,l0,l1,l2,l3,l4\np1,1,2,,4,5\np2,1,2,3,4,5\n");
+  expect_refused(files_.apply("predict", {"--view", "left=" + out("nan.csv"), "--out", out("p.csv")}),
+                 "view 'left', sample 'p1', column 'l2'] missing value: got NaN, need a finite number; fill it in, or "
+                 "fit with --missing mean or --missing drop");
+  tocca(files_.fit({"--quiet", "--missing", "drop"}));
+  const Outcome outcome = tocca(files_.apply("predict", {"--view", "left=" + out("nan.csv"), "--out", out("p.csv")}));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("view 'left': 1 samples have missing values"));
+  EXPECT_EQ(lines(content(out("p.csv")))[1], "p1,,,,");
+}
+
+TEST_F(ModelCommands, TheModelFileDoesNotDependOnThreads) {
+  tocca(files_.fit({"--quiet", "--threads", "1"}));
+  const std::string one = content(files_.model());
+  tocca(files_.fit({"--quiet", "--threads", "3"}));
+  EXPECT_EQ(content(files_.model()), one);
+}
+
+TEST_F(ModelCommands, EvaluateRefusesToScoreNothing) {
+  files_.dir.write("two.csv", "sample,l0,l1,l2,l3,l4\np1,1,2,3,4,5\np2,1,2,3,4,5\n");
+  std::vector<std::string> fit = with(files_.both(), {"--method", "cca", "--model", files_.model()});
+  fit.insert(fit.begin(), "fit");
+  ASSERT_EQ(tocca(fit).code, kSuccess);
+  const Outcome outcome =
+      tocca(files_.apply("evaluate", {"--view", "left=" + out("two.csv"), "--labels", files_.labels()}));
+  EXPECT_EQ(outcome.code, kBadInput);
+  EXPECT_THAT(outcome.err, HasSubstr("nothing to score"));
+}
+
 TEST_F(ModelCommands, ColumnsAreMatchedByName) {
   files_.dir.write("few.csv", "sample,l0,l1,l2,l3\np1,1,2,3,4\n");
   files_.dir.write("more.csv", "sample,l4,l3,l2,l1,l0,x\np1,5,4,3,2,1,9\n");

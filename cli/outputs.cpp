@@ -11,6 +11,7 @@
 
 #include "tocca/core/error.h"
 #include "tocca/core/file.h"
+#include "tocca/core/text.h"
 
 namespace tocca::cli {
 namespace fs = std::filesystem;
@@ -48,13 +49,6 @@ void require_folder(const std::string& option, const std::string& path) {
     throw InputError(option, fmt::format("cannot make the folder '{}': {}", path, failed.message()));
   }
   require_writable(option, (fs::path(path) / "report.html").string());
-}
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + '"';
 }
 
 void write_csv(const std::string& path, const SampleTable& table) {

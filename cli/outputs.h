@@ -17,9 +17,6 @@ void require_not_input(const std::string& option, const std::string& path, const
 /// Makes the folder where it is missing. Throws InputError, naming the option, if that fails or it is not writable.
 void require_folder(const std::string& option, const std::string& path);
 
-/// A field of a CSV file, in quotes where RFC 4180 asks for them.
-std::string csv_field(const std::string& text);
-
 /// Numbers of samples; a NaN is an empty field in CSV.
 struct SampleTable {
   std::vector<std::string> samples;  ///< (n)

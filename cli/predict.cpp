@@ -9,7 +9,9 @@
 #include "cli/model_data.h"
 #include "cli/outputs.h"
 #include "cli/run.h"
+#include "tocca/core/error.h"
 #include "tocca/core/file.h"
+#include "tocca/core/text.h"
 
 namespace tocca::cli {
 namespace {
@@ -57,6 +59,10 @@ std::vector<Index> count_classes(const ModelData& loaded, const Prediction& pred
 
 int run_predict(const PredictRequest& request, Session& session) {
   require_writable("--out", request.out);
+  if (request.out.ends_with(".npy")) {
+    throw InputError("--out",
+                     fmt::format("got '{}', need a CSV file: predictions hold texts; give FILE.csv", request.out));
+  }
   require_not_input("--out", request.out, input_files(request.input));
   const Context context = session.context();
   const ModelData loaded = load_model_and_data(request.input, session, context);

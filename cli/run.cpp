@@ -122,7 +122,7 @@ int run(const std::vector<std::string>& arguments, std::ostream& out, std::ostre
   } catch (const InputError& error) {
     return complain(err, error.what(), kBadInput);
   } catch (const std::bad_alloc&) {
-    return complain(err, "not enough memory", kFailed);
+    return complain(err, "not enough memory; take fewer components, units or samples", kFailed);
   } catch (const std::exception& error) {
     return complain(err, error.what(), kFailed);
   }

@@ -1,6 +1,9 @@
 #include "tocca/core/context.h"
 
+#include <algorithm>
 #include <thread>
+
+#include "tocca/core/denormals.h"
 
 namespace tocca {
 
@@ -10,6 +13,15 @@ void Context::parallel(Index count, const std::function<void(Index)>& task) cons
   } else {
     for (Index i = 0; i < count; ++i) task(i);
   }
+}
+
+void Context::parallel_rows(Index n, const std::function<void(Index, Index)>& task) const {
+  constexpr Index kBlock = 256;
+  parallel((n + kBlock - 1) / kBlock, [&](Index block) {
+    const FlushDenormals flush;
+    const Index first = block * kBlock;
+    task(first, std::min(kBlock, n - first));
+  });
 }
 
 Context make_context(int threads) {

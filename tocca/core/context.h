@@ -45,6 +45,8 @@ struct Context {
   /// Calls task(0) ... task(count − 1), in parallel where there are workers; returns when all are done. An
   /// exception thrown by a task is rethrown here.
   void parallel(Index count, const std::function<void(Index)>& task) const;
+  /// The same over n rows in fixed blocks, denormal numbers treated as zero: calls task(first, rows).
+  void parallel_rows(Index n, const std::function<void(Index, Index)>& task) const;
 };
 
 /// A context with its own `threads` workers (0: one per processor).

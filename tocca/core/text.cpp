@@ -53,4 +53,11 @@ std::string unknown_name(std::string_view what, std::string_view word, std::span
   return text.append(candidates.empty() ? "none" : join(candidates, ", "));
 }
 
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
 }  // namespace tocca

@@ -21,6 +21,10 @@ std::string join(const Range& items, std::string_view separator) {
   return text;
 }
 
+/// A field of a CSV file: in double quotes, with its own doubled, where it holds a comma, a quote or a line end (RFC
+/// 4180).
+std::string csv_field(const std::string& text);
+
 /// The candidates that `word` may be a misspelling of, nearest first, at most `limit`. Nearness is the edit distance
 /// (Levenshtein) without regard to case; what differs in more than half the letters of `word` (and more than two) is
 /// not offered.

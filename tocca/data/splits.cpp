@@ -78,4 +78,23 @@ std::vector<int> stratified_folds(const std::vector<int>& codes, int k, Rng rng)
   return folds;
 }
 
+std::vector<int> grouped_folds(const std::vector<int>& codes, const std::vector<Index>& groups, int k, Rng rng) {
+  if (groups.size() != codes.size()) {
+    throw InputError("folds", fmt::format("groups: got {}, need {}, one for each row", groups.size(), codes.size()));
+  }
+  std::map<Index, std::size_t> number;  // of a group, in order of first appearance
+  std::vector<int> code_of_group;
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    const auto [group, is_new] = number.emplace(groups[i], number.size());
+    if (is_new) code_of_group.push_back(codes[i]);
+    if (code_of_group[group->second] == codes[i]) continue;
+    throw InputError("folds", fmt::format("group {}: got rows of classes {} and {}, need one class", groups[i],
+                                          code_of_group[group->second], codes[i]));
+  }
+  const std::vector<int> fold_of_group = stratified_folds(code_of_group, k, rng);
+  std::vector<int> folds;
+  for (const Index group : groups) folds.push_back(fold_of_group[number.at(group)]);
+  return folds;
+}
+
 }  // namespace tocca

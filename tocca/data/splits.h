@@ -21,4 +21,8 @@ Split stratified_split(const Labels& labels, Index samples, double fraction, Rng
 /// k folds, each class spread evenly over them; `folds[s]` is the fold of sample s, 0 ... k − 1.
 std::vector<int> stratified_folds(const std::vector<int>& codes, int k, Rng rng);
 
+/// The same when several rows belong to one sample: rows of equal `groups` (any numbers) share a fold and a code, so
+/// that no sample is on both sides. k is at most the number of groups.
+std::vector<int> grouped_folds(const std::vector<int>& codes, const std::vector<Index>& groups, int k, Rng rng);
+
 }  // namespace tocca

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <set>
 #include <vector>
 
 #include "tocca/core/error.h"
@@ -125,6 +127,46 @@ TEST(StratifiedFolds, RefuseImpossibleCounts) {
                 HasSubstr("need 2 to 3, the number of samples"))
         << k;
   }
+}
+
+TEST(GroupedFolds, KeepRowsOfASampleTogether) {
+  std::vector<int> codes;
+  std::vector<Index> groups;
+  for (const int copy : {0, 1, 2}) {
+    for (int sample = 0; sample < 40; ++sample) {
+      if (copy == 2 && sample % 3 == 0) continue;  // some samples have fewer rows
+      codes.push_back(sample % 4);
+      groups.push_back(100 - sample);
+    }
+  }
+  const std::vector<int> folds = grouped_folds(codes, groups, 5, Rng(3));
+  std::map<Index, std::set<int>> of_group;
+  std::map<std::pair<int, int>, std::set<Index>> groups_of_class_and_fold;
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    of_group[groups[i]].insert(folds[i]);
+    groups_of_class_and_fold[{codes[i], folds[i]}].insert(groups[i]);
+  }
+  for (const auto& [group, in] : of_group) EXPECT_EQ(in.size(), 1U) << group;
+  EXPECT_EQ(groups_of_class_and_fold.size(), 20U);
+  for (const auto& [where, members] : groups_of_class_and_fold) EXPECT_EQ(members.size(), 2U);
+}
+
+TEST(GroupedFolds, RowsOfTheirOwnAreStratifiedFolds) {
+  const std::vector<int> codes{0, 1, 0, 1, 0, 1, 0, 1, 1};
+  std::vector<Index> groups(codes.size());
+  std::iota(groups.begin(), groups.end(), Index{5});
+  EXPECT_EQ(grouped_folds(codes, groups, 3, Rng(1)), stratified_folds(codes, 3, Rng(1)));
+}
+
+TEST(GroupedFolds, RefuseGroupsOfTwoClasses) {
+  EXPECT_EQ(error_message<InputError>([] {
+              grouped_folds({0, 1}, {7, 7}, 2, Rng(1));
+            }),
+            "[folds] group 7: got rows of classes 0 and 1, need one class");
+  EXPECT_EQ(error_message<InputError>([] {
+              grouped_folds({0, 1}, {7}, 2, Rng(1));
+            }),
+            "[folds] groups: got 1, need 2, one for each row");
 }
 
 }  // namespace

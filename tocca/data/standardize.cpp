@@ -50,12 +50,12 @@ std::string place(const Views& views, const View& view, Index sample) {
       fmt::format("{}, column '{}'", place(views, view, sample), view.features[static_cast<std::size_t>(column)]);
   if (std::isnan(value)) {
     throw InputError(where,
-                     "missing value: got NaN, need a finite number; fill it in, or use --missing mean or "
+                     "missing value: got NaN, need a finite number; fill it in, or fit with --missing mean or "
                      "--missing drop");
   }
   if (std::isinf(value)) {
-    throw InputError(where, fmt::format("infinite value: got {}, need a finite number; correct it, or clear it and use "
-                                        "--missing mean or --missing drop",
+    throw InputError(where, fmt::format("infinite value: got {}, need a finite number; correct it, or clear it and fit "
+                                        "with --missing mean or --missing drop",
                                         value));
   }
   throw InputError(where, fmt::format("value is too large: got {}, need one that can be computed with; correct it, or "

@@ -161,8 +161,8 @@ TEST(Standardizer, TakesAColumnWithoutValuesForConstant) {
 
 TEST(Standardizer, NamesTheFirstMissingValue) {
   const std::string message =
-      "[view 'v', sample 's1', column 'g1'] missing value: got NaN, need a finite number; fill it in, or use --missing "
-      "mean or --missing drop";
+      "[view 'v', sample 's1', column 'g1'] missing value: got NaN, need a finite number; fill it in, or fit with "
+      "--missing mean or --missing drop";
   EXPECT_EQ(error_message<InputError>([] { fit(view_with(kNaN)); }), message);
   EXPECT_EQ(error_message<InputError>([] { fit(view_with(kNaN), Standardize::none, MissingValues::drop); }), message);
   EXPECT_EQ(error_message<InputError>([] { standardized<float>(fit(view_with(0)), view_with(kNaN)); }), message);

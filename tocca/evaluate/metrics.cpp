@@ -46,12 +46,6 @@ struct Mean {
   [[nodiscard]] double value() const { return count > 0 ? sum / count : kNaN; }
 };
 
-void require_class(const char* role, int value, int class_count) {
-  if (value < 0 || value >= class_count)
-    throw InputError("confusion", fmt::format("{} class: got {}, need 0 to {}; raise class_count or mend the labels",
-                                              role, value, class_count - 1));
-}
-
 }  // namespace
 
 double accuracy(std::span<const int> predicted, std::span<const int> truth) {
@@ -76,20 +70,6 @@ double macro_f1(std::span<const int> predicted, std::span<const int> truth) {
   for (const auto& [code, c] : count_classes(predicted, truth))
     if (c.truth + c.predicted > 0) f1.add(2 * c.right / (c.truth + c.predicted));
   return f1.value();
-}
-
-Matrix<Index> confusion(std::span<const int> predicted, std::span<const int> truth, int class_count) {
-  require_pairs("confusion", predicted, truth);
-  if (class_count < 1)
-    throw InputError("confusion", fmt::format("class_count: got {}, need at least 1; count the classes", class_count));
-  Matrix<Index> counts = Matrix<Index>::Zero(class_count, class_count);
-  for (std::size_t i = 0; i < truth.size(); ++i) {
-    if (truth[i] < 0) continue;
-    require_class("true", truth[i], class_count);
-    require_class("predicted", predicted[i], class_count);
-    ++counts(truth[i], predicted[i]);
-  }
-  return counts;
 }
 
 MeanAndError mean_and_standard_error(std::span<const double> values) {

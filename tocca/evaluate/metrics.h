@@ -15,9 +15,6 @@ double accuracy(std::span<const int> predicted, std::span<const int> truth);
 double balanced_accuracy(std::span<const int> predicted, std::span<const int> truth);
 /// Unweighted mean of the F1 scores of the classes that occur in truth or prediction.
 double macro_f1(std::span<const int> predicted, std::span<const int> truth);
-/// counts(t, p): samples of class t predicted as p. (C × C) Throws InputError unless classes are below class_count and
-/// all labelled samples have a prediction.
-Matrix<Index> confusion(std::span<const int> predicted, std::span<const int> truth, int class_count);
 
 struct MeanAndError {
   double mean = 0;

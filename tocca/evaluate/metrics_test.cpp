@@ -47,12 +47,7 @@ TEST(Metrics, NothingLabelledIsNotANumber) {
     EXPECT_TRUE(std::isnan(accuracy(predicted, truth)));
     EXPECT_TRUE(std::isnan(balanced_accuracy(predicted, truth)));
     EXPECT_TRUE(std::isnan(macro_f1(predicted, truth)));
-    EXPECT_EQ(confusion(predicted, truth, 2), (Matrix<Index>::Zero(2, 2)));
   }
-}
-
-TEST(Metrics, Confusion) {
-  EXPECT_EQ(confusion(kPredicted, kTruth, 3), (Matrix<Index>(3, 3) << 2, 1, 0, 1, 1, 0, 0, 1, 0).finished());
 }
 
 TEST(Metrics, MeanAndStandardError) {
@@ -79,16 +74,6 @@ TEST(Metrics, RefuseBadInput) {
           StrEq("[accuracy] number of predictions: got 1, need 2; pass one for each true label")));
   EXPECT_THROW(balanced_accuracy(Classes{1}, Classes{}), InputError);
   EXPECT_THROW(macro_f1(Classes{1}, Classes{}), InputError);
-  EXPECT_THAT(
-      [] {
-        confusion(Classes{1, 3}, Classes{1, 2}, 3);
-      },
-      ThrowsMessage<InputError>(StrEq("[confusion] predicted class: got 3, need 0 to 2; raise class_count or "
-                                      "mend the labels")));
-  EXPECT_THROW(confusion(Classes{-1}, Classes{0}, 3), InputError);
-  EXPECT_THROW(confusion(Classes{0}, Classes{3}, 3), InputError);
-  EXPECT_THAT([] { confusion({}, {}, 0); },
-              ThrowsMessage<InputError>(StrEq("[confusion] class_count: got 0, need at least 1; count the classes")));
 }
 
 }  // namespace

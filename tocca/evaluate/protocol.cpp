@@ -1,8 +1,12 @@
 #include "tocca/evaluate/protocol.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
+#include "tocca/core/error.h"
+#include "tocca/core/text.h"
 #include "tocca/evaluate/metrics.h"
 #include "tocca/linalg/blas.h"
 #include "tocca/linalg/correlation.h"
@@ -37,10 +41,6 @@ const std::string& view_name(const FittedModel& model, Index v) {
   return model.views[static_cast<std::size_t>(v)].name;
 }
 
-bool has_shared_space(const FittedModel& model) {
-  return model.projects() && !(model.network && !model.network->shape.shared_head);
-}
-
 std::vector<Score> own_scores(const FittedModel& model, const Dataset& test, const Context& context) {
   std::vector<Score> scores;
   for (Index v = 0; v < model.view_count(); ++v) {
@@ -51,6 +51,13 @@ std::vector<Score> own_scores(const FittedModel& model, const Dataset& test, con
         {view_name(model, v), view_name(model, v), "accuracy", accuracy(predicted, codes), labelled(codes)});
   }
   return scores;
+}
+
+// Codes only mean the same on both sides when the classes do.
+void require_same_classes(const std::vector<std::string>& known, const Labels& labels) {
+  if (labels.labelled() == 0 || labels.classes == known) return;
+  throw InputError("evaluate", fmt::format("classes: got {}, need {}; make the labels with the model's classes",
+                                           join(labels.classes, ", "), join(known, ", ")));
 }
 
 void add_class_scores(std::vector<Score>& scores, const std::string& test_view, std::span<const int> predicted,
@@ -71,7 +78,8 @@ Matrix<double> variates(const Matrix<double>& z, const RowVector<double>& mean, 
 
 std::vector<Score> cross_view_scores(const FittedModel& model, const Dataset& training, const Dataset& test,
                                      const SvmOptions& options, const Rng& rng, const Context& context) {
-  if (!has_shared_space(model)) return own_scores(model, test, context);
+  require_same_classes(training.labels.classes, test.labels);
+  if (!model.has_shared_space()) return own_scores(model, test, context);
   std::vector<Part> tested;
   for (Index v = 0; v < model.view_count(); ++v) tested.push_back(projections(model, test, v, context));
   std::vector<Score> scores;
@@ -91,6 +99,7 @@ std::vector<Score> cross_view_scores(const FittedModel& model, const Dataset& tr
 std::vector<Score> model_scores(const FittedModel& model, const Dataset& data, const Context& context) {
   std::vector<Score> scores;
   if (model.predicts() && data.labels.labelled() > 0) {
+    require_same_classes(model.classes, data.labels);
     for (Index v = 0; v < model.view_count(); ++v) {
       const auto samples = samples_with_view(data.views, v);
       if (samples.empty()) continue;

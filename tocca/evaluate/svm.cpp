@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "tocca/core/error.h"
@@ -74,25 +75,31 @@ void train_binary(Fold& fold, Index classifier, int positive, double cost, doubl
 struct Samples {
   Matrix<double> x;
   std::vector<int> y;
-  std::vector<int> present;  ///< ascending
+  std::vector<Index> groups;  ///< of each row
+  std::vector<int> present;   ///< ascending
   int class_count = 0;
 
   /// The two classifiers of two classes mirror each other.
   [[nodiscard]] Index classifiers() const { return present.size() == 2 ? 1 : static_cast<Index>(present.size()); }
+  /// Groups in the class that has fewest of them.
   [[nodiscard]] Index smallest_class() const {
-    Index smallest = x.rows();
-    for (const int c : present) smallest = std::min<Index>(smallest, std::count(y.begin(), y.end(), c));
-    return smallest;
+    std::map<int, std::set<Index>> members;
+    for (std::size_t i = 0; i < y.size(); ++i) members[y[i]].insert(groups[i]);
+    std::size_t smallest = y.size();
+    for (const auto& [c, of_class] : members) smallest = std::min(smallest, of_class.size());
+    return static_cast<Index>(smallest);
   }
 };
 
-Samples labelled(ConstMatrixRef<double> x, std::span<const int> y, int class_count) {
-  Samples samples{
-      Matrix<double>(std::count_if(y.begin(), y.end(), [](int c) { return c >= 0; }), x.cols()), {}, {}, class_count};
+Samples labelled(ConstMatrixRef<double> x, std::span<const int> y, int class_count, const std::vector<Index>& groups) {
+  Samples samples;
+  samples.x.resize(std::count_if(y.begin(), y.end(), [](int c) { return c >= 0; }), x.cols());
+  samples.class_count = class_count;
   for (std::size_t i = 0; i < y.size(); ++i) {
     if (y[i] < 0) continue;
     samples.x.row(static_cast<Index>(samples.y.size())) = x.row(static_cast<Index>(i));
     samples.y.push_back(y[i]);
+    samples.groups.push_back(groups.empty() ? static_cast<Index>(i) : groups[i]);
   }
   samples.present = samples.y;
   std::sort(samples.present.begin(), samples.present.end());
@@ -113,8 +120,7 @@ void train_folds(std::vector<Fold>& folds, const Samples& samples, double cost, 
 LinearClassifier classifier_of(const Fold& fold, const Samples& samples, double cost) {
   const Index d = samples.x.cols();
   LinearClassifier result{Matrix<double>::Zero(d, samples.class_count),
-                          RowVector<double>::Constant(samples.class_count, std::numeric_limits<double>::lowest()),
-                          cost};
+                          RowVector<double>::Constant(samples.class_count, LinearClassifier::kNeverPredicted), cost};
   for (std::size_t c = 0; c < samples.present.size(); ++c) {
     const auto row = std::min(static_cast<Index>(c), samples.classifiers() - 1);
     const double sign = row == static_cast<Index>(c) ? 1 : -1;
@@ -158,7 +164,7 @@ Index count_right(const std::vector<Fold>& folds, const Samples& samples, const 
 
 double search_cost(const Samples& samples, SparseRows& sparse, int fold_count, const SvmOptions& options, Rng rng,
                    const Context& context) {
-  const std::vector<int> fold_of = stratified_folds(samples.y, fold_count, rng);
+  const std::vector<int> fold_of = grouped_folds(samples.y, samples.groups, fold_count, rng);
   std::vector<Fold> folds;
   for (int f = 0; f < fold_count; ++f) folds.push_back(make_fold(samples, sparse, fold_of, f));
   std::vector<double> costs = options.costs;
@@ -236,7 +242,10 @@ LinearClassifier fit_svm(ConstMatrixRef<double> x, std::span<const int> y, int c
   options.validate();
   require_labels(x, y, class_count);
   require_finite_rows(x, y);
-  const Samples samples = labelled(x, y, class_count);
+  if (!options.groups.empty() && options.groups.size() != y.size())
+    throw InputError(
+        "svm", fmt::format("groups: got {}, need {}, one for each row; or none", options.groups.size(), y.size()));
+  const Samples samples = labelled(x, y, class_count, options.groups);
   require_two_classes(samples);
   detail::use_one_blas_thread();
   silence_liblinear();

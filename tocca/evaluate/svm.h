@@ -15,6 +15,8 @@ struct SvmOptions {
   /// Costs tried by cross-validation; a single one is taken as it is.
   std::vector<double> costs = default_costs();
   int folds = 5;
+  /// The sample of each row, where several rows may be of one: they are held out together. Empty: every row is its own.
+  std::vector<Index> groups = {};
   /// Where the solver stops: the norm of the gradient relative to that at w = 0. While costs are compared, ten times
   /// that, up to 0.1.
   double tolerance = 0.01;
@@ -27,8 +29,9 @@ struct SvmOptions {
 /// L2-regularised squared-hinge loss, one-versus-rest, with an (also regularised) bias feature of 1: each class
 /// minimises ½‖w‖² + C Σ max(0, 1 − y wᵀx)². Fitted on rows with y ≥ 0; the cost is chosen by stratified k-fold
 /// accuracy (the smaller one on ties), then all labelled rows are used. k is lowered to the size of the smallest class
-/// where that is less; with a class of one sample nothing can be held out, and C = 1 is taken with a warning. Classes
-/// without samples are never predicted: their bias is the lowest number. x (n × d), y (n) in −1 ... class_count − 1.
+/// (in groups) where that is less; with a class of one sample nothing can be held out, and C = 1 is taken with a
+/// warning. Classes without samples are never predicted: their bias is the lowest number. x (n × d), y (n) in −1 ...
+/// class_count − 1.
 ///
 /// Same seed, same result, for any number of threads. When the context is cancelled the search stops and the best cost
 /// so far is used. Throws InputError for fewer than two classes with samples, sizes that differ, a class out of range,

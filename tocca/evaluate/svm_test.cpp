@@ -143,6 +143,25 @@ TEST(Svm, AClassOfOneSampleAllowsNoSearch) {
   EXPECT_EQ(fit(data, 3, {.costs = {0.25}}).cost, 0.25);
 }
 
+TEST(Svm, RowsOfOneSampleAreHeldOutTogether) {
+  Data data = clouds(12, 3, 2, 2);
+  data.y = {0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  std::string warning;
+  Context context;
+  context.log = [&](LogLevel, std::string_view text) { warning = text; };
+  SvmOptions options;
+  options.groups = {7, 7, 7, 0, 1, 2, 3, 4, 5, 6, 8, 9};  // one sample of class 0
+  EXPECT_EQ(fit(data, 2, options, context).cost, 1);
+  EXPECT_THAT(warning, ::testing::HasSubstr("single sample"));
+  warning.clear();
+  options.groups[0] = 10;
+  fit(data, 2, options, context);
+  EXPECT_EQ(warning, "");
+  options.groups.pop_back();
+  EXPECT_THAT([&] { fit(data, 2, options); },
+              ThrowsMessage<InputError>(StrEq("[svm] groups: got 11, need 12, one for each row; or none")));
+}
+
 TEST(Svm, SmallClassesLowerTheNumberOfFolds) {
   Data data = clouds(50, 3, 2, 2);
   data.y[0] = data.y[1] = 2;

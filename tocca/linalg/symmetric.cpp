@@ -23,6 +23,13 @@ void require_square_and_finite(ConstMatrixRef<double> s) {
                                                    i, j, s(i, j)));
 }
 
+// The workspace of dsyevd has 1 + 6 d + 2 d² numbers, counted in LAPACK's 32 bits.
+void require_countable(Index d) {
+  constexpr Index kMost = 32'000;
+  if (d <= kMost) return;
+  throw InputError("symmetric_eigen", fmt::format("columns: got {}, need at most {}; take fewer columns", d, kMost));
+}
+
 void require_positive(const Vector<double>& values) {
   if (values.size() > 0 && !(values.minCoeff() > 0))
     throw Error(
@@ -33,6 +40,7 @@ void require_positive(const Vector<double>& values) {
 }  // namespace
 
 SymmetricEigen symmetric_eigen(ConstMatrixRef<double> s) {
+  require_countable(s.rows());
   require_square_and_finite(s);
   detail::use_one_blas_thread();
   const auto d = static_cast<lapack_int>(s.rows());

@@ -13,7 +13,6 @@ namespace tocca {
 namespace {
 
 NetworkShape network_shape(const Method& method, const Dataset& training, const Options& options) {
-  constexpr Index kDefaultComponents = 50;
   NetworkShape shape;
   for (const View& view : training.views.views) shape.inputs.push_back(view.columns());
   shape.hidden_layers = options.hidden_layers;
@@ -35,6 +34,7 @@ TrainOptions train_options(const Method& method, const Options& options) {
                      .weight_decay = options.weight_decay,
                      .dropout = options.dropout};
   train.nadam.learning_rate = options.learning_rate;
+  train.schedule = options.learning_rate_schedule == "cosine" ? Schedule::cosine : Schedule::constant;
   train.batch_size = options.batch_size;
   train.epochs = static_cast<int>(options.epochs);
   train.patience = static_cast<int>(options.patience);
@@ -102,7 +102,14 @@ FitResult fit(const Dataset& data, const Dataset* given_validation, const Option
                                    parts.validation ? &*parts.validation : nullptr, options, context);
       break;
   }
+  if (!result.model.classifiers.empty() && context.cancelled()) {
+    result.summary.status = TrainStatus::interrupted;
+    result.summary.message = "interrupted while costs of the SVM were compared; the best of those tried was taken";
+    context.warn(result.summary.message);
+  }
   finish_model(result.model, parts.training, result.summary, context);
+  const Index held_out = parts.validation ? parts.validation->views.size() : 0;
+  result.model.provenance.emplace_back("validation_samples", fmt::format("{}", held_out));
   return result;
 }
 

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "tocca/core/error.h"
@@ -183,6 +185,83 @@ TEST(Fit, ThreeViewsOfDifferentWidthsTrainTogether) {
     const FittedModel model = fit(data, nullptr, quick(method), make_context(2)).model;
     EXPECT_GT(test_accuracy(model, data), 0.8) << method;
   }
+}
+
+// Classes at the corners of a simplex, so that each view tells them apart, and knows that it does not know one.
+TEST(Fit, AClassThatOneViewNeverMetIsPredictedFromTheOther) {
+  const auto corners = [](std::uint64_t seed) {
+    Rng rng(seed);
+    Matrix<double> left(160, 4), right(160, 4);
+    std::vector<int> codes;
+    for (Index i = 0; i < 160; ++i) {
+      codes.push_back(static_cast<int>(i % 4));
+      for (Index j = 0; j < 4; ++j) {
+        left(i, j) = (j == i % 4 ? 3 : 0) + 0.3 * rng.normal();
+        right(i, j) = (j == i % 4 ? 3 : 0) + 0.3 * rng.normal();
+      }
+    }
+    return make_dataset({left, right}, codes, 4);
+  };
+  Dataset training = corners(1);
+  for (std::size_t i = 0; i < 160; ++i) {
+    if (training.labels.codes[i] == 3) training.views.views[1].row_of_sample[i] = -1;
+  }
+  const Dataset test = corners(2);
+  const FittedModel model = fit(training, nullptr, quick("svm"), {}).model;
+  EXPECT_GT(test_accuracy(model, test), 0.95);
+  Dataset right = test;
+  right.views.views.erase(right.views.views.begin());
+  const std::vector<int> predicted = predict(model, match_views(model, right.views, {}), {}).codes;
+  EXPECT_EQ(std::count(predicted.begin(), predicted.end(), 3), 0) << "the right view alone cannot know";
+}
+
+TEST(Fit, RowsWithGapsAreDroppedWhereverAModelFittedThatWayIsUsed) {
+  Dataset training = make_shared(120, 3, 0.3, 1);
+  Matrix<double> left(120, 8);
+  std::vector<Index> all(120);
+  std::iota(all.begin(), all.end(), 0);
+  training.views.views[0].values.read_rows(all, left);
+  left(4, 2) = std::numeric_limits<double>::quiet_NaN();
+  training.views.views[0].values = Table(left);
+  const auto message = [&](const char* missing) {
+    Options options = quick("tocca-nd");
+    options.missing = missing;
+    return error_message<InputError>([&] { fit(training, nullptr, options, {}); });
+  };
+  EXPECT_THAT(message("error"), HasSubstr("or fit with --missing mean or --missing drop"));
+  Options options = quick("tocca-nd");
+  options.missing = "drop";
+  const FittedModel dropping = fit(training, nullptr, options, {}).model;
+  const Views matched = match_views(dropping, training.views, {});
+  EXPECT_FALSE(matched.views[0].has(4));
+  EXPECT_TRUE(matched.views[1].has(4));
+  EXPECT_GE(predict(dropping, matched, {}).codes[4], 0);
+  options.missing = "error";
+  const FittedModel strict = fit(make_shared(120, 3, 0.3, 1), nullptr, options, {}).model;
+  EXPECT_THAT(error_message<InputError>([&] { predict(strict, match_views(strict, training.views, {}), {}); }),
+              HasSubstr("or fit with --missing mean or --missing drop"));
+}
+
+TEST(Fit, ScoresNeedTheClassesOfTheModel) {
+  const Dataset data = make_shared(120, 3, 0.3, 1);
+  const FittedModel model = fit(data, nullptr, quick("tocca-nd"), {}).model;
+  Dataset other = data;
+  other.labels.classes = {"b", "a", "c", "d"};
+  EXPECT_EQ(error_message<InputError>([&] { model_scores(model, other, {}); }),
+            "[evaluate] classes: got b, a, c, d, need a, b, c, d; make the labels with the model's classes");
+  EXPECT_THROW(cross_view_scores(model, data, other, {}, Rng(1), {}), InputError);
+}
+
+TEST(Fit, SaysHowManySamplesWereHeldOut) {
+  const Dataset data = make_shared(120, 3, 0.3, 1);
+  const auto held_out = [&](const char* method) {
+    for (const auto& [name, text] : fit(data, nullptr, quick(method), {}).model.provenance) {
+      if (name == "validation_samples") return text;
+    }
+    return std::string("nothing");
+  };
+  EXPECT_EQ(held_out("tocca-nd"), "24");
+  EXPECT_EQ(held_out("svm"), "0");
 }
 
 TEST(Fit, NeedsWhatItNeedsAndSaysSo) {

@@ -60,6 +60,7 @@ CcaSolution solve(const FittedModel& model, const Views& views, const std::vecto
 struct Stacked {
   Matrix<double> rows;
   std::vector<int> codes;
+  std::vector<Index> samples;  // of each row
 };
 
 Stacked stack_projections(const FittedModel& model, const Dataset& training, const Context& context) {
@@ -69,6 +70,7 @@ Stacked stack_projections(const FittedModel& model, const Dataset& training, con
   for (Index v = 0; v < training.views.count(); ++v) {
     const auto samples = samples_with_view(training.views, v);
     parts.push_back(transform(model, training.views, v, samples, context));
+    all.samples.insert(all.samples.end(), samples.begin(), samples.end());
     for (const Index sample : samples) all.codes.push_back(training.labels.codes[static_cast<std::size_t>(sample)]);
     total += parts.back().rows();
   }
@@ -99,7 +101,6 @@ std::string told_rank(const FittedModel& model, const CcaSolution& solution, Ind
 
 std::string fit_linear_cca(FittedModel& model, const Method& method, const Dataset& training, const Options& options,
                            const Context& context) {
-  constexpr Index kDefaultComponents = 50;
   const auto samples = samples_with_views(training.views, 0, 1);
   if (samples.size() < 3) {
     throw InputError("fit", fmt::format("samples with both views '{}' and '{}': got {}, need at least 3",
@@ -111,8 +112,10 @@ std::string fit_linear_cca(FittedModel& model, const Method& method, const Datas
   model.weights = {solution.weights1, solution.weights2};
   if (training.labels.labelled() > 0) {
     const Stacked all = stack_projections(model, training, context);
-    model.classifiers.push_back(fit_svm(all.rows, all.codes, static_cast<int>(training.labels.class_count()),
-                                        svm_options(options), Rng(options.seed).split("svm"), context));
+    SvmOptions svm = svm_options(options);
+    svm.groups = all.samples;
+    model.classifiers.push_back(fit_svm(all.rows, all.codes, static_cast<int>(training.labels.class_count()), svm,
+                                        Rng(options.seed).split("svm"), context));
   }
   const std::string told = told_rank(model, solution, options.n_components);
   if (!told.empty()) context.warn(told);

@@ -32,6 +32,13 @@ const std::vector<OptionField>& fields() {
       {"ridge", &O::ridge, "added to the diagonal of each covariance (rcca)", 0, kLarge},
       {"batch_size", &O::batch_size, "samples of a mini-batch", 2, kLarge},
       {"learning_rate", &O::learning_rate, "step size of Nadam", 1e-12, kLarge},
+      {"learning_rate_schedule",
+       &O::learning_rate_schedule,
+       "how learning_rate changes; cosine: falls to 0 at the end of `epochs`",
+       0,
+       0,
+       false,
+       {"constant", "cosine"}},
       {"epochs", &O::epochs, "passes over the training samples, at most", 1, kLarge},
       {"patience", &O::patience, "epochs without a better validation score before stopping; 0: never stop", 0, kLarge},
       {"validation", &O::validation, "fraction of the samples held out for early stopping", 0, 1, true},
@@ -56,9 +63,7 @@ const std::vector<OptionField>& fields() {
 }
 
 std::string range(const OptionField& field) {
-  const auto bound = [](double value) { return value >= kLarge ? std::string("any") : fmt::format("{}", value); };
-  if (field.most >= kLarge) return fmt::format("at least {}", field.least);
-  return fmt::format("{} to {}{}", field.least, field.open_top ? "less than " : "", bound(field.most));
+  return fmt::format("{} to {}{}", field.least, field.open_top ? "less than " : "", field.most);
 }
 
 void check_number(const OptionField& field, double value) {

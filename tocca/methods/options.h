@@ -14,6 +14,9 @@
 
 namespace tocca {
 
+/// What n_components = 0 stands for.
+constexpr Index kDefaultComponents = 50;
+
 struct Options {
   std::string method = "tocca-w";      ///< a name of methods()
   std::string task = "auto";           ///< auto, classification
@@ -30,6 +33,7 @@ struct Options {
   double ridge = 0.1;                  ///< r of rcca, on standardised views
   Index batch_size = 32;
   double learning_rate = 1e-3;
+  std::string learning_rate_schedule = "constant";  ///< constant, cosine (to 0 after the last epoch)
   Index epochs = 100;
   Index patience = 20;      ///< epochs without a better validation score; 0: never stop early
   double validation = 0.2;  ///< fraction held out for early stopping when no validation set is given; 0: none

@@ -32,7 +32,8 @@ TEST(Options, BadOnesAreNamedWithTheirConstraint) {
     return error_message<InputError>([&] { set_option(options, name, value); });
   };
   EXPECT_EQ(message("dropout", "1"), "[options] dropout: got 1, need 0 to less than 1");
-  EXPECT_EQ(message("batch_size", "1"), "[options] batch_size: got 1, need at least 2");
+  EXPECT_EQ(message("batch_size", "1"), "[options] batch_size: got 1, need 2 to 1000000000");
+  EXPECT_EQ(message("learning_rate", "1e30"), "[options] learning_rate: got 1e+30, need 1e-12 to 1000000000");
   EXPECT_EQ(message("epochs", "ten"), "[options] epochs: got 'ten', need a whole number");
   EXPECT_EQ(message("momentum", "nan"), "[options] momentum: got nan, need 0 to less than 1");
   EXPECT_EQ(message("covariance", "both"), "[options] covariance: got 'both', need one of running, batch");

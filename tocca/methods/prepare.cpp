@@ -112,6 +112,8 @@ FittedModel prepare_model(const Method& method, const Dataset& training, const O
   FittedModel model;
   model.method = std::string(method.name);
   model.options = option_texts(options);
+  // Results do not depend on it, so neither does the file.
+  std::erase_if(model.options, [](const auto& option) { return option.first == "threads"; });
   if (training.labels.labelled() > 0) model.classes = training.labels.classes;
   const Standardize mode = parse_standardize(options.standardize);
   for (Index v = 0; v < training.views.count(); ++v) {
@@ -129,8 +131,7 @@ FittedModel prepare_model(const Method& method, const Dataset& training, const O
 }
 
 void finish_model(FittedModel& model, const Dataset& training, const TrainSummary& summary, const Context& context) {
-  const bool shared = !model.network || model.network->shape.shared_head;
-  for (Index u = 0; model.projects() && shared && u < model.view_count(); ++u) {
+  for (Index u = 0; model.has_shared_space() && u < model.view_count(); ++u) {
     for (Index v = u + 1; v < model.view_count(); ++v) {
       const auto samples = samples_with_views(training.views, u, v);
       if (samples.size() < 3) continue;

@@ -4,23 +4,11 @@
 
 #include <algorithm>
 
-#include "tocca/core/denormals.h"
 #include "tocca/core/error.h"
 #include "tocca/linalg/blas.h"
 
 namespace tocca {
 namespace {
-
-constexpr Index kBlock = 256;
-
-// Calls work(first, rows) for fixed blocks of rows, in parallel.
-void for_blocks(Index n, const Context& context, const std::function<void(Index, Index)>& work) {
-  context.parallel((n + kBlock - 1) / kBlock, [&](Index block) {
-    const FlushDenormals flush;
-    const Index first = block * kBlock;
-    work(first, std::min(kBlock, n - first));
-  });
-}
 
 std::span<const Index> part(std::span<const Index> samples, Index first, Index rows) {
   return samples.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows));
@@ -46,6 +34,15 @@ Matrix<float> network_rows(const FittedModel& model, const Views& views, Index v
   return project<float>(*model.network, view, x);
 }
 
+std::vector<bool> without_views(const Views& views) {
+  std::vector<bool> absent(static_cast<std::size_t>(views.size()));
+  for (Index i = 0; i < views.size(); ++i) {
+    absent[static_cast<std::size_t>(i)] =
+        std::none_of(views.views.begin(), views.views.end(), [&](const View& view) { return view.has(i); });
+  }
+  return absent;
+}
+
 }  // namespace
 
 Index FittedModel::components() const {
@@ -60,7 +57,7 @@ Matrix<double> transform(const FittedModel& model, const Views& views, Index vie
                                               model.method));
   }
   Matrix<double> z(static_cast<Index>(samples.size()), model.components());
-  for_blocks(z.rows(), context, [&](Index first, Index rows) {
+  context.parallel_rows(z.rows(), [&](Index first, Index rows) {
     const auto chosen = part(samples, first, rows);
     if (model.network) {
       z.middleRows(first, rows) = network_rows(model, views, view, chosen).cast<double>();
@@ -78,7 +75,7 @@ Matrix<double> class_scores(const FittedModel& model, const Views& views, Index 
                      fmt::format("this '{}' model was fitted without labels; fit it with --labels", model.method));
   }
   Matrix<double> scores(static_cast<Index>(samples.size()), static_cast<Index>(model.classes.size()));
-  for_blocks(scores.rows(), context, [&](Index first, Index rows) {
+  context.parallel_rows(scores.rows(), [&](Index first, Index rows) {
     const auto chosen = part(samples, first, rows);
     if (model.network) {
       const Matrix<float> z = network_rows(model, views, view, chosen);
@@ -95,18 +92,28 @@ Prediction predict(const FittedModel& model, const Views& views, const Context& 
   const Index n = views.size();
   Prediction result{std::vector<int>(static_cast<std::size_t>(n), -1),
                     Matrix<double>::Zero(n, static_cast<Index>(model.classes.size()))};
-  Vector<double> present = Vector<double>::Zero(n);
+  // A classifier that met no sample of a class has no opinion on it, which is not a vote against it.
+  const auto has_opinion = [](double score) { return score > LinearClassifier::kNeverPredicted; };
+  Matrix<double> votes = Matrix<double>::Zero(n, result.scores.cols());
   for (Index v = 0; v < views.count(); ++v) {
     const auto samples = samples_with_view(views, v);
     const Matrix<double> scores = class_scores(model, views, v, samples, context);
     for (std::size_t i = 0; i < samples.size(); ++i) {
-      result.scores.row(samples[i]) += scores.row(static_cast<Index>(i));
-      present(samples[i]) += 1;
+      for (Index c = 0; c < scores.cols(); ++c) {
+        const double score = scores(static_cast<Index>(i), c);
+        if (!has_opinion(score)) continue;
+        result.scores(samples[i], c) += score;
+        votes(samples[i], c) += 1;
+      }
     }
   }
+  const std::vector<bool> absent = without_views(views);
   for (Index i = 0; i < n; ++i) {
-    if (present(i) == 0) continue;
-    result.scores.row(i) /= present(i);
+    if (absent[static_cast<std::size_t>(i)]) continue;
+    for (Index c = 0; c < votes.cols(); ++c) {
+      double& score = result.scores(i, c);
+      score = votes(i, c) > 0 ? score / votes(i, c) : LinearClassifier::kNeverPredicted;
+    }
     Index best = 0;
     result.scores.row(i).maxCoeff(&best);
     result.codes[static_cast<std::size_t>(i)] = static_cast<int>(best);

@@ -53,14 +53,17 @@ struct FittedModel {
   [[nodiscard]] bool projects() const { return network.has_value() || !weights.empty(); }
   /// Predicts classes.
   [[nodiscard]] bool predicts() const { return network.has_value() || !classifiers.empty(); }
+  /// All views are mapped into one space; `nn` has a space for each.
+  [[nodiscard]] bool has_shared_space() const { return projects() && !(network && !network->shape.shared_head); }
   /// Width of the shared space, k.
   [[nodiscard]] Index components() const;
 };
 
 /// The views of `data` that the model knows, in the model's order, with their columns matched by name; views it lacks
-/// have no samples. Columns in another order are put right; extra ones are left out, which is logged. Throws
-/// InputError: a view is unknown to the model; columns are missing (they are named); without column names, another
-/// number of columns.
+/// have no samples. Columns in another order are put right; extra ones are left out, which is logged.
+/// Rows with a missing value count as absent when the model was fitted with MissingValues::drop, which is logged.
+/// Throws InputError: a view is unknown to the model; columns are missing (they are named); without column names,
+/// another number of columns.
 Views match_views(const FittedModel& model, const Views& data, const Context& context);
 
 /// Projections (samples.size() × k) of samples that have view `view`; `views` as match_views returns them.
@@ -73,7 +76,8 @@ Matrix<double> transform(const FittedModel& model, const Views& views, Index vie
 Matrix<double> class_scores(const FittedModel& model, const Views& views, Index view, std::span<const Index> samples,
                             const Context& context);
 
-/// Predictions for all samples from whatever views each has: scores are averaged over the views present.
+/// Predictions for all samples from whatever views each has: scores are averaged over the views present
+/// (for a class: over those whose classifier met it in training).
 struct Prediction {
   std::vector<int> codes;  ///< (n) −1: the sample has no view
   Matrix<double> scores;   ///< (n × C)

@@ -1,6 +1,7 @@
 /// A one-versus-rest linear classifier, as the linear SVM makes it.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "tocca/core/matrix.h"
@@ -9,6 +10,9 @@ namespace tocca {
 
 /// scores = x W + b.
 struct LinearClassifier {
+  /// Bias, and so score, of a class without samples in training.
+  static constexpr double kNeverPredicted = std::numeric_limits<double>::lowest();
+
   Matrix<double> weights;  ///< (d × C)
   RowVector<double> bias;  ///< (C)
   double cost = 0;         ///< the C of the SVM that was chosen

@@ -85,6 +85,20 @@ View match_view(const ViewSchema& schema, const View& view, const Context& conte
   return reordered(view, schema, columns_of(schema, view, context));
 }
 
+// A model fitted with --missing drop never saw a row with a gap: such a row counts as no row here, too.
+void drop_incomplete_rows(const ViewSchema& schema, View& view, const Context& context) {
+  if (schema.standardizer.missing != MissingValues::drop) return;
+  Index dropped = 0;
+  for (Index& row : view.row_of_sample) {
+    if (row < 0 || !has_missing(view.values, row)) continue;
+    row = -1;
+    ++dropped;
+  }
+  if (dropped == 0) return;
+  context.warn(
+      fmt::format("view '{}': {} samples have missing values and count as without this view", view.name, dropped));
+}
+
 // A view nobody has.
 View absent(const ViewSchema& schema, Index samples) {
   return {schema.name, schema.features, Table(Matrix<double>(0, static_cast<Index>(schema.features.size()))),
@@ -107,6 +121,7 @@ Views match_views(const FittedModel& model, const Views& data, const Context& co
         std::find_if(data.views.begin(), data.views.end(), [&](const View& view) { return view.name == schema.name; });
     matched.views.push_back(found == data.views.end() ? absent(schema, data.size())
                                                       : match_view(schema, *found, context));
+    drop_incomplete_rows(schema, matched.views.back(), context);
   }
   return matched;
 }

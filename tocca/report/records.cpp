@@ -5,15 +5,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tocca/core/text.h"
+
 namespace tocca {
 namespace {
-
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + '"';
-}
 
 std::string number(double value) { return std::isfinite(value) ? fmt::to_string(value) : ""; }
 
@@ -22,8 +17,8 @@ std::string number(double value) { return std::isfinite(value) ? fmt::to_string(
 std::string csv(const Report& report) {
   std::string text = "method,n,train_view,test_view,metric,mean,se,splits\n";
   for (const ResultRow& row : report.rows)
-    text += fmt::format("{},{},{},{},{},{},{},{}\n", quoted(row.method), row.n, quoted(row.train_view),
-                        quoted(row.test_view), quoted(row.metric), number(row.mean), number(row.standard_error),
+    text += fmt::format("{},{},{},{},{},{},{},{}\n", csv_field(row.method), row.n, csv_field(row.train_view),
+                        csv_field(row.test_view), csv_field(row.metric), number(row.mean), number(row.standard_error),
                         row.splits);
   return text;
 }

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
-#include "tocca/core/denormals.h"
 #include "tocca/core/error.h"
 #include "tocca/train/validation.h"
 
@@ -89,7 +89,8 @@ class Run {
         return false;
       }
       const Batch batch = make_batch(*training_.dataset, batches[b], least_rows_);
-      const LossTerms terms = step(batch, rng.split("batch", b));
+      const double done = record.epoch - 1 + static_cast<double>(b) / static_cast<double>(batches.size());
+      const LossTerms terms = step(batch, rng.split("batch", b), done);
       if (!std::isfinite(terms.total(options_.objective))) {
         summary_.status = TrainStatus::diverged;
         return false;
@@ -105,9 +106,11 @@ class Run {
   }
 
   // A covariance that is not finite has no eigenvectors: whitening throws where other methods give a loss of NaN.
-  LossTerms step(const Batch& batch, const Rng& rng) {
+  LossTerms step(const Batch& batch, const Rng& rng, double epochs_done) {
     try {
-      return step_.step(batch, training_.read, rng, options_.nadam);
+      NadamOptions nadam = options_.nadam;
+      nadam.learning_rate *= learning_rate_factor(options_.schedule, epochs_done / options_.epochs);
+      return step_.step(batch, training_.read, rng, nadam);
     } catch (const InputError&) {
       throw;
     } catch (const Error& error) {
@@ -231,6 +234,10 @@ class Run {
 
 }  // namespace
 
+double learning_rate_factor(Schedule schedule, double done) {
+  return schedule == Schedule::cosine ? 0.5 * (1 + std::cos(std::numbers::pi * done)) : 1;
+}
+
 std::string_view name_of(TrainStatus status) {
   switch (status) {
     case TrainStatus::closed_form:
@@ -255,13 +262,8 @@ TrainSummary train(Network<float>& network, const TrainingData& training, const 
 
 Matrix<float> project_samples(const Network<float>& network, Index view, std::span<const Index> samples,
                               const RowReader<float>& read, const Context& context) {
-  constexpr Index kBlock = 256;
-  const auto n = static_cast<Index>(samples.size());
-  Matrix<float> z(n, network.shape.components);
-  context.parallel((n + kBlock - 1) / kBlock, [&](Index block) {
-    const FlushDenormals flush;
-    const Index first = block * kBlock;
-    const Index rows = std::min(kBlock, n - first);
+  Matrix<float> z(static_cast<Index>(samples.size()), network.shape.components);
+  context.parallel_rows(z.rows(), [&](Index first, Index rows) {
     Matrix<float> x(rows, network.shape.inputs[static_cast<std::size_t>(view)]);
     read(view, samples.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows)), x);
     z.middleRows(first, rows) = project<float>(network, view, x);

@@ -13,12 +13,21 @@
 
 namespace tocca {
 
+enum class Schedule {
+  constant,
+  cosine  ///< half a period of a cosine, from learning_rate in the first step to 0 after the last epoch
+};
+
+/// What the learning rate is multiplied with when a share `done` (0 to 1) of the epochs is over.
+double learning_rate_factor(Schedule schedule, double done);
+
 struct TrainOptions {
   Objective objective;
   NadamOptions nadam;
-  Index batch_size = 32;  ///< ≥ 2
-  int epochs = 100;       ///< ≥ 1
-  int patience = 20;      ///< epochs without a better validation score before stopping; 0: never stop early
+  Schedule schedule = Schedule::constant;  ///< of the learning rate
+  Index batch_size = 32;                   ///< ≥ 2
+  int epochs = 100;                        ///< ≥ 1
+  int patience = 20;  ///< epochs without a better validation score before stopping; 0: never stop early
 };
 
 enum class TrainStatus {

@@ -102,6 +102,32 @@ TEST(Train, CancellingStopsAfterTheStepAndKeepsTheBestWeights) {
   EXPECT_THAT(summary.message, HasSubstr("interrupted in epoch 6 of 100"));
 }
 
+TEST(Train, CosineScheduleFallsFromOneToZero) {
+  EXPECT_EQ(learning_rate_factor(Schedule::constant, 0.7), 1);
+  EXPECT_EQ(learning_rate_factor(Schedule::cosine, 0), 1);
+  EXPECT_NEAR(learning_rate_factor(Schedule::cosine, 0.5), 0.5, 1e-15);
+  EXPECT_NEAR(learning_rate_factor(Schedule::cosine, 1), 0, 1e-15);
+}
+
+// The steps of the last of many epochs are tiny under the cosine, and are not under a constant rate.
+TEST(Train, CosineScheduleSettlesTheWeights) {
+  const auto moved_in_last_epoch = [](Schedule schedule) {
+    Setting s;
+    s.options.schedule = schedule;
+    s.options.epochs = 12;
+    Network<float> last(s.shape);
+    Buffer<float> before;
+    Context context;
+    context.progress = [&](const Progress& p) {
+      if (p.done == 11) before = last.parameters;
+    };
+    last.initialize(Rng(1));
+    train(last, Setting::data(s.training), {}, s.options, Rng(2), context);  // no validation: the last weights are kept
+    return (last.parameters.values() - before.values()).norm() / before.values().norm();
+  };
+  EXPECT_LT(moved_in_last_epoch(Schedule::cosine), 0.2 * moved_in_last_epoch(Schedule::constant));
+}
+
 TEST(Train, ProgressNamesTheTermsAndCountsUp) {
   Setting s;
   s.shape.decorrelated = true;

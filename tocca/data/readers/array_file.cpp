@@ -29,7 +29,12 @@ ArrayShape flatten_shape(const std::string& path, std::span<const std::size_t> d
 }
 
 void check_length(const std::string& path, std::size_t got, std::size_t need) {
-  if (got >= need) return;
+  if (got == need) return;
+  if (got > need) {
+    throw InputError(path, fmt::format("more values than the header says: got {} bytes, need {}; write one array to a "
+                                       "file",
+                                       got, need));
+  }
   throw InputError(
       path, fmt::format("file is cut short: got {} bytes of values, need {}; fetch or write it again", got, need));
 }

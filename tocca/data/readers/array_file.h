@@ -19,7 +19,7 @@ struct ArrayShape {
 };
 ArrayShape flatten_shape(const std::string& path, std::span<const std::size_t> dims, NumberType type);
 
-/// Throws InputError if fewer than `need` bytes of values are there.
+/// Throws InputError unless exactly `need` bytes of values are there.
 void check_length(const std::string& path, std::size_t got, std::size_t need);
 
 /// A file without ids whose columns are named c0, c1, ...

@@ -50,7 +50,7 @@ std::vector<std::size_t> parse_dims(const std::string& path, std::string_view by
     throw InputError(path, "not an IDX file: got other data, need two zero bytes at the start; check the file");
   }
   const auto count = static_cast<std::size_t>(static_cast<unsigned char>(bytes[3]));
-  check_length(path, bytes.size() - 4, 4 * count);
+  check_length(path, std::min(bytes.size() - 4, 4 * count), 4 * count);
   std::vector<std::size_t> dims;
   for (std::size_t i = 0; i < count; ++i) dims.push_back(big_endian(bytes.substr(4 + 4 * i, 4)));
   return dims;

@@ -82,6 +82,11 @@ TEST(Idx, RefusesOtherFiles) {
   EXPECT_THAT(refusal(idx<std::uint8_t>(0x0A, {1}, {1})), HasSubstr("number type not known: got code 0x0A, need 08"));
 }
 
+TEST(Idx, RefusesMoreThanTheHeaderSays) {
+  EXPECT_THAT(refusal(idx<std::uint8_t>(0x08, {2, 2}, {1, 2, 3, 4, 5})),
+              HasSubstr("more values than the header says: got 5 bytes, need 4"));
+}
+
 TEST(Idx, RefusesTruncatedFiles) {
   const std::string bytes = idx<std::int32_t>(0x0C, {2, 2}, {1, 2, 3, 4});
   EXPECT_THAT(refusal(bytes.substr(0, bytes.size() - 1)),

@@ -136,6 +136,11 @@ TEST(Npy, RefusesOtherNumberTypes) {
               HasSubstr("number type not supported: got [('a', '<f8')], need"));
 }
 
+TEST(Npy, RefusesMoreThanTheHeaderSays) {
+  EXPECT_THAT(refusal(npy(dict("<f8", "(1, 1)"), "12345678abcdefgh")),
+              HasSubstr("more values than the header says: got 16 bytes, need 8; write one array to a file"));
+}
+
 TEST(Npy, RefusesTruncatedAndDamagedFiles) {
   EXPECT_THAT(refusal(npy(dict("<f8", "(2, 3)"), "12345678")),
               HasSubstr("file is cut short: got 8 bytes of values, need 48; fetch or write it again"));
