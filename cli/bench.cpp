@@ -78,7 +78,7 @@ class Problem {
     objective_ = {.decorrelation_weight = recipe.decorrelated ? 0.01 : 0, .weight_decay = 1e-4};
     Rng rng(1);
     for (const Index d : c.inputs) {
-      x_.push_back(Matrix<float>::NullaryExpr(c.batch, d, [&] { return static_cast<float>(rng.normal()); }));
+      x_.emplace_back(Matrix<float>::NullaryExpr(c.batch, d, [&] { return static_cast<float>(rng.normal()); }));
     }
     std::vector<Index> rows(static_cast<std::size_t>(c.batch));
     std::iota(rows.begin(), rows.end(), 0);

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <CLI/App.hpp>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>

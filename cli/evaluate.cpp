@@ -48,6 +48,7 @@ std::string correlation_table(const std::vector<Score>& scores) {
 
 nlohmann::ordered_json score_rows(const ModelData& loaded, const std::vector<Score>& scores) {
   std::vector<ResultRow> results;
+  results.reserve(scores.size());
   const auto n = static_cast<Index>(number_of(loaded.model.provenance, "training_samples"));
   for (const Score& score : scores) {
     results.push_back({loaded.model.method, n, score.train_view, score.test_view, score.metric, score.value,

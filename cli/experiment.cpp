@@ -117,6 +117,7 @@ void add_rows(std::vector<ResultRow>& rows, const std::string& method, Index n, 
   for (std::size_t i = 0; i < finished.front()->scores.size(); ++i) {
     const Score& score = finished.front()->scores[i];
     std::vector<double> values;
+    values.reserve(finished.size());
     for (const Trial* trial : finished) values.push_back(trial->scores[i].value);
     const MeanAndError mean = mean_and_standard_error(values);
     rows.push_back(

@@ -8,7 +8,11 @@
 namespace tocca::cli {
 
 /// How a command ended, as the exit status of the process.
-enum ExitCode { kSuccess = 0, kFailed = 1, kBadInput = 2, kInterrupted = 130 };
+using ExitCode = int;
+inline constexpr ExitCode kSuccess = 0;
+inline constexpr ExitCode kFailed = 1;
+inline constexpr ExitCode kBadInput = 2;
+inline constexpr ExitCode kInterrupted = 130;
 
 /// Runs `tocca ARGUMENTS...`: results go to `out`, messages to `err`. Never throws; whatever goes wrong is one line on
 /// `err` that starts with "tocca: ".

@@ -30,7 +30,7 @@ Options quick(std::string method) {
   options.n_components = 4;
   options.hidden_layers = 2;
   options.hidden_size = 32;
-  options.epochs = 12;
+  options.epochs = 20;
   options.seed = 5;
   return options;
 }

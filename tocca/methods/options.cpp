@@ -38,7 +38,7 @@ const std::vector<OptionField>& fields() {
        0,
        0,
        false,
-       {"constant", "cosine"}},
+       {"cosine", "constant"}},
       {"epochs", &O::epochs, "passes over the training samples, at most", 1, kLarge},
       {"patience", &O::patience, "epochs without a better validation score before stopping; 0: never stop", 0, kLarge},
       {"validation", &O::validation, "fraction of the samples held out for early stopping", 0, 1, true},

@@ -26,14 +26,14 @@ struct Options {
   double dropout = 0;                  ///< rate after each hidden layer
   double agreement_weight = 0.1;       ///< λ of the ℓ₂ distance (λ₁ of tocca-sd)
   double decorrelation_weight = 0.01;  ///< λ₂ of tocca-sd
-  double whitening_epsilon = 1e-3;     ///< added to the covariance before whitening
+  double whitening_epsilon = 0.1;      ///< added to the covariance (of columns of variance 1) before whitening
   double momentum = 0.99;              ///< weight of the old running statistic
   std::string covariance = "running";  ///< running, batch: what whitening uses
   double weight_decay = 1e-4;          ///< adds weight_decay · Σ‖W‖² to the loss
   double ridge = 0.1;                  ///< r of rcca, on standardised views
   Index batch_size = 32;
-  double learning_rate = 1e-3;
-  std::string learning_rate_schedule = "constant";  ///< constant, cosine (to 0 after the last epoch)
+  double learning_rate = 3e-3;
+  std::string learning_rate_schedule = "cosine";  ///< cosine (to 0 after the last epoch), constant
   Index epochs = 100;
   Index patience = 20;      ///< epochs without a better validation score; 0: never stop early
   double validation = 0.2;  ///< fraction held out for early stopping when no validation set is given; 0: none

@@ -70,7 +70,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, WhiteningGradient,
                                            Case{9, 1, true, 2}, Case{12, 4, false, 1}, Case{6, 5, false, 4}));
 
 TEST_P(WhiteningGradient, AgreesWithCentralDifferences) {
-  const auto [m, d, running, k] = GetParam();
+  const auto [m, d, running, batch_number] = GetParam();
+  const double k = batch_number;  // clang 14 captures no structured binding
   Rng rng(static_cast<std::uint64_t>(m * 10 + d));
   Statistics before(d);
   const Matrix<double> earlier = random_matrix(rng, 2 * d, d);
