@@ -4,12 +4,38 @@
 #include <lapacke.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "tocca/core/error.h"
 #include "tocca/linalg/blas.h"
+#include "tocca/linalg/checks.h"
 
 namespace tocca {
+namespace {
+
+/// gap / (gap² + ε²): 1/gap, going smoothly to 0 where the gap is not above rounding. Squares could underflow.
+double guarded_inverse(double gap, double epsilon) {
+  const double length = std::hypot(gap, epsilon);
+  return gap / length / length;
+}
+
+/// diag(∂L/∂values) + M from P and Q (r × r).
+Matrix<double> inner_adjoint(const ThinSvd& svd, const ThinSvd& gradient, ConstMatrixRef<double> p,
+                             ConstMatrixRef<double> q, double epsilon) {
+  Matrix<double> inner = gradient.values.asDiagonal();
+  for (Index i = 0; i < inner.rows(); ++i) {
+    for (Index j = 0; j < i; ++j) {
+      const double between = guarded_inverse(svd.values(j) - svd.values(i), epsilon) * (p(i, j) + q(i, j)) / 2;
+      const double sum = guarded_inverse(svd.values(j) + svd.values(i), epsilon) * (p(i, j) - q(i, j)) / 2;
+      inner(i, j) = between + sum;
+      inner(j, i) = between - sum;
+    }
+  }
+  return inner;
+}
+
+}  // namespace
 
 ThinSvd thin_svd(ConstMatrixRef<double> x) {
   const Index n = x.rows(), d = x.cols(), r = std::min(n, d);
@@ -31,6 +57,33 @@ ThinSvd thin_svd(ConstMatrixRef<double> x) {
   if (info != 0)
     throw Error("thin_svd", fmt::format("LAPACK dgesdd: got code {}, need 0 (converged); scale the data", info));
   return svd;
+}
+
+Matrix<double> thin_svd_adjoint(const ThinSvd& svd, const ThinSvd& gradient) {
+  const Index n = svd.left.rows(), d = svd.right_t.cols(), r = svd.values.size();
+  detail::require_shape("thin_svd_adjoint", "the gradient of left", gradient.left, n, r);
+  detail::require_shape("thin_svd_adjoint", "the gradient of values", gradient.values, r, 1);
+  detail::require_shape("thin_svd_adjoint", "the gradient of right_t", gradient.right_t, r, d);
+  Matrix<double> x(n, d);
+  if (r == 0) return x;
+  constexpr double kLeast = 1e-290;  // keeps quotients finite for the zero matrix too
+  const double epsilon = std::max(1e-8 * svd.values(0), kLeast);
+  const Vector<double> inverse =
+      svd.values.unaryExpr([epsilon](double value) { return guarded_inverse(value, epsilon); });
+  Matrix<double> in_left(r, r), in_right(r, r);  // Uᵀ ∂L/∂U and (Vᵀ ∂L/∂V)ᵀ
+  multiply_at_b<double>(svd.left, gradient.left, in_left);
+  multiply_a_bt<double>(gradient.right_t, svd.right_t, in_right);
+  const Matrix<double> inner =
+      inner_adjoint(svd, gradient, in_left - in_left.transpose(), in_right.transpose() - in_right, epsilon);
+  // U (inner Vᵀ + D⁻¹ ∂L/∂Vᵀ (I − V Vᵀ)), then (I − U Uᵀ) ∂L/∂U D⁻¹ Vᵀ.
+  Matrix<double> right = inverse.asDiagonal() * gradient.right_t;
+  multiply<double>(inner - inverse.asDiagonal() * in_right, svd.right_t, right, 1, 1);
+  Matrix<double> left = gradient.left;
+  multiply<double>(svd.left, in_left, left, -1, 1);
+  left *= inverse.asDiagonal();
+  multiply<double>(svd.left, right, x);
+  multiply<double>(left, svd.right_t, x, 1, 1);
+  return x;
 }
 
 }  // namespace tocca

@@ -16,4 +16,19 @@ struct ThinSvd {
 /// and no max × max matrix. Throws Error if `x` is not finite or LAPACK does not converge.
 ThinSvd thin_svd(ConstMatrixRef<double> x);
 
+/// Given the gradients of a loss with respect to U = left, values and Vᵀ = right_t, in the same struct, returns ∂L/∂X
+/// (n × d) = U (diag(∂L/∂values) + M) Vᵀ + (I − U Uᵀ) ∂L/∂U D⁻¹ Vᵀ + U D⁻¹ ∂L/∂Vᵀ (I − V Vᵀ), where with P = Uᵀ ∂L/∂U −
+/// its transpose, Q = Vᵀ ∂L/∂V − its transpose, and F_ij = 1/(σⱼ² − σᵢ²),
+///     M_ij = F_ij (P_ij σⱼ + σᵢ Q_ij) = ½ (P + Q)_ij / (σⱼ − σᵢ) + ½ (P − Q)_ij / (σⱼ + σᵢ).
+///
+/// J. Townsend, Differentiating the singular value decomposition, 2016.
+///
+/// The second form of M separates what a tie makes singular: P + Q is the derivative of the loss along a common
+/// rotation of two components. A quotient 1/g is taken as g/(g² + ε²), ε = 1e-8 of the largest singular value, which is
+/// 0 for g = 0 and never above 1/(2ε). So the result is always finite, and right to a relative (ε/g)² for distinct
+/// singular values; with tied ones it is right for every loss of U and V, not of the values, that a common rotation of
+/// the tied components leaves as it is (with zero ones: a rotation of either side).
+/// Throws InputError for shapes that do not agree.
+Matrix<double> thin_svd_adjoint(const ThinSvd& svd, const ThinSvd& gradient);
+
 }  // namespace tocca

@@ -8,6 +8,7 @@
 
 #include "tocca/core/error.h"
 #include "tocca/core/rng.h"
+#include "tocca/testing/gradient_check.h"
 
 namespace tocca {
 namespace {
@@ -53,6 +54,91 @@ TEST(ThinSvd, RefusesWhatIsNotFinite) {
   Matrix<double> x = Matrix<double>::Ones(3, 2);
   x(1, 1) = std::numeric_limits<double>::infinity();
   EXPECT_THROW(thin_svd(x), Error);
+}
+
+// X (n × d) with these singular values.
+Matrix<double> with_values(Index n, Index d, const std::vector<double>& values) {
+  const auto r = static_cast<Index>(values.size());
+  return orthonormal(n, r, "left") * Vector<double>::Map(values.data(), r).asDiagonal() *
+         orthonormal(d, r, "right").transpose();
+}
+
+// A loss of the decomposition that does not feel the signs of the components: Σ W₁ ∘ U∘U + Σ w ∘ σ + Σ W₂ ∘ V∘V + Σ W₃
+// ∘ U∘U₀(V), the last one mixing both sides.
+struct BlindToSigns {
+  explicit BlindToSigns(Index n, Index d)
+      : w1(random(n, std::min(n, d), "w1")), w2(random(std::min(n, d), d, "w2")), w(random(std::min(n, d), 1, "w")) {}
+  [[nodiscard]] double value(const ThinSvd& s) const {
+    return w1.cwiseProduct(s.left.cwiseAbs2()).sum() + w2.cwiseProduct(s.right_t.cwiseAbs2()).sum() + w.dot(s.values) +
+           s.left.row(0).dot(s.right_t.col(0));
+  }
+  [[nodiscard]] ThinSvd gradient(const ThinSvd& s) const {
+    ThinSvd g{2 * w1.cwiseProduct(s.left), w, 2 * w2.cwiseProduct(s.right_t)};
+    g.left.row(0) += s.right_t.col(0).transpose();
+    g.right_t.col(0) += s.left.row(0).transpose();
+    return g;
+  }
+  Matrix<double> w1, w2;
+  Vector<double> w;
+};
+
+TEST_P(ThinSvdTest, AdjointAgreesWithCentralDifferences) {
+  const auto [n, d] = GetParam();
+  const BlindToSigns loss(n, d);
+  const Matrix<double> x = random(n, d, "x");
+  const ThinSvd svd = thin_svd(x);
+  const Matrix<double> gradient = thin_svd_adjoint(svd, loss.gradient(svd));
+  EXPECT_LT(testing::max_gradient_error([&](const Matrix<double>& y) { return loss.value(thin_svd(y)); }, x, gradient),
+            1e-7);
+}
+
+// Σ C ∘ (U D^power Vᵀ) does not depend on the basis of a tied space. Power 0, the polar factor, is a loss of U and V
+// alone; with power 3 zero singular values do no harm.
+void check_invariant(const Matrix<double>& x, int power) {
+  const Matrix<double> c = random(x.rows(), x.cols(), "c");
+  const auto phi = [power](const Vector<double>& values) { return Vector<double>(values.array().pow(power)); };
+  const auto loss = [&](const Matrix<double>& y) {
+    const ThinSvd s = thin_svd(y);
+    return c.cwiseProduct(s.left * phi(s.values).asDiagonal() * s.right_t).sum();
+  };
+  const ThinSvd s = thin_svd(x);
+  const Matrix<double> cv = c * s.right_t.transpose();
+  const Vector<double> slope =
+      power == 0 ? Vector<double>::Zero(s.values.size()) : Vector<double>(power * s.values.array().pow(power - 1));
+  const Matrix<double> gradient =
+      thin_svd_adjoint(s, {cv * phi(s.values).asDiagonal(), slope.cwiseProduct((s.left.transpose() * cv).diagonal()),
+                           phi(s.values).asDiagonal() * s.left.transpose() * c});
+  ASSERT_TRUE(gradient.allFinite());
+  EXPECT_LT(testing::max_gradient_error(loss, x, gradient, 1e-5), 1e-7);
+}
+
+TEST(ThinSvdAdjoint, TiedValuesOfAnInvariantLoss) {
+  check_invariant(with_values(5, 4, {2, 1.5, 1.5, 1.5}), 0);
+  check_invariant(with_values(4, 4, {2, 2, 1, 1}), 0);
+  check_invariant(with_values(3, 6, {1, 1 + 1e-12, 1}), 0);
+  check_invariant(Matrix<double>::Identity(4, 4), 0);
+  check_invariant(with_values(4, 6, {1.5, 1.2, 1, 0.5}), 3);
+}
+
+TEST(ThinSvdAdjoint, ZeroValuesOfAnInvariantLoss) {
+  check_invariant(with_values(5, 4, {2, 1.5, 0, 0}), 3);
+  check_invariant(Matrix<double>::Zero(3, 4), 3);
+}
+
+TEST(ThinSvdAdjoint, TiesStayFiniteWhateverTheLoss) {
+  for (const Matrix<double>& x :
+       {with_values(5, 4, {2, 2, 0, 0}), Matrix<double>(Matrix<double>::Identity(5, 4)),
+        Matrix<double>(Matrix<double>::Zero(5, 4)), Matrix<double>(1e-200 * random(5, 4, "x")),
+        Matrix<double>(1e-310 * random(5, 4, "x"))}) {
+    const ThinSvd svd = thin_svd(x);
+    EXPECT_TRUE(thin_svd_adjoint(svd, BlindToSigns(5, 4).gradient(svd)).allFinite());
+  }
+}
+
+TEST(ThinSvdAdjoint, OfNothingIsNothingAndShapesMustAgree) {
+  const ThinSvd nothing = thin_svd(Matrix<double>(3, 0));
+  EXPECT_EQ(thin_svd_adjoint(nothing, nothing).size(), 0);
+  EXPECT_THROW(thin_svd_adjoint(thin_svd(random(3, 2, "x")), nothing), InputError);
 }
 
 }  // namespace
