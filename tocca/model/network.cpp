@@ -22,7 +22,10 @@ void check(const NetworkShape& shape) {
   require(shape.hidden_layers >= 0, "hidden_layers: got " + std::to_string(shape.hidden_layers) + ", need ≥ 0");
   require(shape.hidden_size >= 1, "hidden_size: got " + std::to_string(shape.hidden_size) + ", need ≥ 1");
   require(shape.components >= 1, "n_components: got " + std::to_string(shape.components) + ", need ≥ 1");
-  require(shape.classes >= 2, "classes: got " + std::to_string(shape.classes) + ", need ≥ 2");
+  require(shape.classes == 0 || shape.classes >= 2,
+          "classes: got " + std::to_string(shape.classes) + ", need ≥ 2, or 0 for no head");
+  require(shape.projection != Projection::cca || shape.inputs.size() == 2,
+          "views: got " + std::to_string(shape.inputs.size()) + ", need 2 for the CCA layer");
 }
 
 // Adds to a layout and hands back the slot, which is how the network remembers it.
@@ -64,6 +67,24 @@ EncoderSlots add_encoder(const NetworkShape& shape, std::size_t v, Layout& param
   return e;
 }
 
+PairSlots add_pair(const NetworkShape& shape, std::size_t u, std::size_t v, Layout& statistics) {
+  const std::string pair = "pair" + std::to_string(u) + "_" + std::to_string(v);
+  const Index k = shape.components;
+  PairSlots p{u, v, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  p.batches = put(statistics, pair + ".batches", 1, 1);
+  p.mean1 = put(statistics, pair + ".mean1", 1, k);
+  p.mean2 = put(statistics, pair + ".mean2", 1, k);
+  p.s11 = put(statistics, pair + ".covariance11", k, k);
+  p.s22 = put(statistics, pair + ".covariance22", k, k);
+  p.s12 = put(statistics, pair + ".covariance12", k, k);
+  if (shape.projection != Projection::cca) return p;
+  p.centre1 = put(statistics, pair + ".centre1", 1, k);
+  p.centre2 = put(statistics, pair + ".centre2", 1, k);
+  p.weights1 = put(statistics, pair + ".weights1", k, k);
+  p.weights2 = put(statistics, pair + ".weights2", k, k);
+  return p;
+}
+
 template <class S>
 ConstMatrixMap<S> row_of(const Network<S>& network, const Slot& slot) {
   return network.parameters[slot];
@@ -77,7 +98,11 @@ Network<S>::Network(const NetworkShape& wanted) : shape(wanted) {
   for (std::size_t v = 0; v < shape.inputs.size(); ++v) {
     encoders.push_back(add_encoder(shape, v, parameter_layout, statistic_layout));
   }
-  for (std::size_t h = 0; h < (shape.shared_head ? 1 : shape.inputs.size()); ++h) {
+  for (std::size_t u = 0; shape.keeps_pairs() && u < shape.inputs.size(); ++u) {
+    for (std::size_t v = u + 1; v < shape.inputs.size(); ++v) pairs.push_back(add_pair(shape, u, v, statistic_layout));
+  }
+  const std::size_t head_count = shape.shared_head ? 1 : shape.inputs.size();
+  for (std::size_t h = 0; shape.classes > 0 && h < head_count; ++h) {
     const std::string name = shape.shared_head ? "head" : "view" + std::to_string(h) + ".head";
     heads.push_back({put(parameter_layout, name + ".weight", shape.components, shape.classes, true),
                      put(parameter_layout, name + ".bias", 1, shape.classes)});
@@ -129,7 +154,13 @@ Matrix<S> project(const Network<S>& network, Index view, ConstMatrixRef<S> x) {
                       a);
   if (network.shape.projection == Projection::identity) return a;
   Matrix<S> z(a.rows(), a.cols());
-  whitening_infer<S>(a, statistics[e.whitening_centre], statistics[e.whitening_transform], z);
+  if (network.shape.projection == Projection::cca) {
+    const PairSlots& pair = network.pairs[0];
+    whitening_infer<S>(a, statistics[view == 0 ? pair.centre1 : pair.centre2],
+                       statistics[view == 0 ? pair.weights1 : pair.weights2], z);
+  } else {
+    whitening_infer<S>(a, statistics[e.whitening_centre], statistics[e.whitening_transform], z);
+  }
   return z;
 }
 

@@ -2,7 +2,9 @@
 
 #include "tocca/core/denormals.h"
 #include "tocca/ops/decorrelation.h"
+#include "tocca/core/error.h"
 #include "tocca/ops/dense.h"
+#include "tocca/ops/lda_loss.h"
 #include "tocca/ops/softmax.h"
 
 namespace tocca {
@@ -14,6 +16,20 @@ constexpr Index kRowsToFuse = 16;
 
 }  // namespace
 
+void Objective::validate(const NetworkShape& shape) const {
+  const auto require = [](bool holds, const char* what) {
+    if (!holds) throw InputError("objective", what);
+  };
+  const bool two_views = shape.inputs.size() >= 2;
+  require(task != Task::softmax || shape.classes > 0, "task softmax: got a network without a head, need classes");
+  require(agreement != Agreement::trace_norm || (two_views && shape.keeps_pairs()),
+          "agreement trace norm: got a network that keeps no pairs, need two views and `paired`");
+  require(task != Task::ranking || (two_views && shape.keeps_pairs()),
+          "task ranking: got a network that keeps no pairs, need two views and `paired`");
+  require(shape.projection != Projection::cca || agreement != Agreement::l2 || !skip_cca_layer,
+          "agreement l2: got a skipped CCA layer, need Z");
+}
+
 template <class S>
 TrainingStep<S>::TrainingStep(Network<S>& network, const Objective& objective, Index capacity, const Context& context)
     : network_(network),
@@ -23,11 +39,19 @@ TrainingStep<S>::TrainingStep(Network<S>& network, const Objective& objective, I
       gradients_(network.parameter_layout),
       first_moments_(network.parameter_layout),
       second_moments_(network.parameter_layout) {
+  objective.validate(network.shape);
+  for (std::size_t p = 0; p < network.pairs.size(); ++p) pairs_.emplace_back(network, p, capacity);
   for (Index v = 0; v < network.views(); ++v) {
     passes_.emplace_back(network, v, capacity);
     head_gradients_.push_back(
         {Matrix<S>(network.shape.components, network.shape.classes), RowVector<S>(network.shape.classes)});
   }
+}
+
+template <class S>
+void TrainingStep<S>::set_objective(const Objective& objective) {
+  objective.validate(network_.shape);
+  objective_ = objective;
 }
 
 template <class S>
@@ -47,13 +71,30 @@ template <class S>
 LossTerms TrainingStep<S>::run(const Batch& batch, const RowReader<S>& read, const Rng& rng, bool with_update) {
   forward(batch, read, rng);
   // Views without a common space have nothing to agree on.
-  const Index pairs = network_.shape.shared_head ? count_pairs(batch.row_of) : 0;
-  context_.parallel(network_.views(), [&](Index view) {
-    const FlushDenormals flush;
-    const auto v = static_cast<std::size_t>(view);
-    backward(v, batch, pairs, rng, with_update);
+  const bool distance = network_.shape.shared_head && objective_.agreement == Agreement::l2;
+  const Index pairs = distance ? count_pairs(batch.row_of) : 0;
+  couple(batch);
+  const bool back_together = objective_.task == Task::ranking || uses_cca_layer();
+  const auto each_view = [&](const auto& work) {
+    context_.parallel(network_.views(), [&](Index view) {
+      const FlushDenormals flush;
+      work(static_cast<std::size_t>(view));
+    });
+  };
+  const auto back = [&](std::size_t v) {
+    encoder_backward(v, batch, rng, with_update);
     if (with_update) update_encoder(v);
-  });
+  };
+  if (back_together) {
+    each_view([&](std::size_t v) { losses(v, batch, pairs); });
+    couple_back();
+    each_view(back);
+  } else {
+    each_view([&](std::size_t v) {
+      losses(v, batch, pairs);
+      back(v);
+    });
+  }
   collect_head_gradients();
   if (with_update) {
     for (const HeadSlots& head : network_.heads) {
@@ -61,7 +102,7 @@ LossTerms TrainingStep<S>::run(const Batch& batch, const RowReader<S>& read, con
       update(head.bias);
     }
   }
-  LossTerms sum;
+  LossTerms sum = coupled_;
   for (const LossTerms& t : terms_) {
     sum.task += t.task;
     sum.agreement += t.agreement;
@@ -82,8 +123,42 @@ void TrainingStep<S>::forward(const Batch& batch, const RowReader<S>& read, cons
   });
 }
 
+// The part of the forward pass that needs both views of a pair. In the order of the pairs, whatever the threads do.
 template <class S>
-void TrainingStep<S>::task_loss(std::size_t v, const Batch& batch) {
+void TrainingStep<S>::couple(const Batch& batch) {
+  coupled_ = {};
+  if (pairs_.empty()) return;
+  const FlushDenormals flush;
+  for (ViewPass<S>& pass : passes_) {
+    if (pass.rows() > 0) pass.coupling().setZero();
+  }
+  const double share = 1.0 / static_cast<double>(pairs_.size());
+  for (std::size_t p = 0; p < pairs_.size(); ++p) {
+    ViewPass<S>& u = passes_[network_.pairs[p].u];
+    ViewPass<S>& v = passes_[network_.pairs[p].v];
+    pairs_[p].match(batch.row_of, u, v);
+    if (objective_.agreement == Agreement::trace_norm) {
+      const double weight = share * objective_.agreement_weight;
+      coupled_.agreement += share * pairs_[p].trace_norm(network_, weight, u, v);
+    }
+    if (uses_cca_layer()) pairs_[p].cca_forward(network_, u, v);
+  }
+}
+
+template <class S>
+void TrainingStep<S>::couple_back() {
+  const FlushDenormals flush;
+  const double share = 1.0 / static_cast<double>(pairs_.size());
+  for (std::size_t p = 0; p < pairs_.size(); ++p) {
+    ViewPass<S>& u = passes_[network_.pairs[p].u];
+    ViewPass<S>& v = passes_[network_.pairs[p].v];
+    if (objective_.task == Task::ranking) coupled_.task += share * pairs_[p].ranking(objective_.margin, share, u, v);
+    if (uses_cca_layer()) pairs_[p].cca_backward(network_, u, v);
+  }
+}
+
+template <class S>
+void TrainingStep<S>::head_loss(std::size_t v, const Batch& batch) {
   ViewPass<S>& pass = passes_[v];
   const HeadSlots& head = network_.head(static_cast<Index>(v));
   const auto& p = network_.parameters;
@@ -118,19 +193,37 @@ void TrainingStep<S>::weight_gradient(const Slot& weight, MatrixMap<S> x, Matrix
                                size(dy.cols())});
 }
 
+// Every loss of one view with its gradient with respect to Z; those of A alone come on the way back.
 template <class S>
-void TrainingStep<S>::backward(std::size_t v, const Batch& batch, Index pairs, const Rng& rng, bool with_update) {
+void TrainingStep<S>::losses(std::size_t v, const Batch& batch, Index pairs) {
   ViewPass<S>& pass = passes_[v];
   terms_[v] = {};
   if (pass.rows() == 0) {
     clear_gradients(v);
     return;
   }
-  task_loss(v, batch);
+  if (objective_.task == Task::softmax) {
+    head_loss(v, batch);
+  } else {
+    head_gradients_[v].weight.setZero();
+    head_gradients_[v].bias.setZero();
+    pass.dz().setZero();
+  }
+  if (pairs == 0) return;
   std::vector<MatrixMap<S>> z;
   for (ViewPass<S>& other : passes_) z.push_back(other.z());
   terms_[v].agreement = l2_distance<S>(z, batch.row_of, v, pairs, objective_.agreement_weight, pass.dz());
+}
+
+template <class S>
+void TrainingStep<S>::encoder_backward(std::size_t v, const Batch& batch, const Rng& rng, bool with_update) {
+  ViewPass<S>& pass = passes_[v];
+  if (pass.rows() == 0) return;
   pass.backward_projection();
+  if (!pairs_.empty()) pass.dz() += pass.coupling();
+  if (objective_.task == Task::lda) {
+    terms_[v].task = lda_loss<S>(pass.a(), batch.labels[v], {}, 1, pass.dz());
+  }
   if (network_.shape.decorrelated) {
     const EncoderSlots& e = network_.encoders[v];
     auto& s = network_.statistics;
@@ -144,6 +237,7 @@ void TrainingStep<S>::backward(std::size_t v, const Batch& batch, Index pairs, c
 
 template <class S>
 void TrainingStep<S>::collect_head_gradients() {
+  if (!network_.has_head()) return;
   for (std::size_t v = 0; v < passes_.size(); ++v) {
     const HeadSlots& head = network_.head(static_cast<Index>(v));
     if (v == 0 || !network_.shape.shared_head) {

@@ -11,17 +11,40 @@
 #include "tocca/model/network.h"
 #include "tocca/ops/nadam.h"
 #include "tocca/train/batch.h"
+#include "tocca/train/pair_pass.h"
 #include "tocca/train/view_pass.h"
 
 namespace tocca {
 
-/// L = Σ_v cross-entropy_v + agreement_weight · mean ‖z_u − z_v‖² + decorrelation_weight · Σ_v decorrelation(A_v)
+/// What pulls the views together.
+enum class Agreement {
+  none,
+  l2,         ///< mean ‖z_u − z_v‖²
+  trace_norm  ///< −‖T‖_tr, minus the sum of canonical correlations, of the A of each pair; mean over pairs
+};
+
+enum class Task {
+  none,
+  softmax,  ///< Σ_v cross-entropy of the head on Z_v
+  lda,      ///< Σ_v DeepLDA objective of A_v
+  ranking   ///< pairwise ranking loss of Z_u, Z_v with cosine similarity; mean over pairs
+};
+
+/// L = task + agreement_weight · agreement + decorrelation_weight · Σ_v decorrelation(A_v)
 ///     + weight_decay · Σ ‖W‖²_F   (over weight matrices; the gradient is 2 · weight_decay · W, as in Keras)
 struct Objective {
+  Task task = Task::softmax;
+  Agreement agreement = Agreement::l2;
   double agreement_weight = 0.1;
   double decorrelation_weight = 0;  ///< needs a network with `decorrelated`
   double weight_decay = 0;
   double dropout = 0;  ///< rate after each hidden layer
+  /// Passes A by the CCA layer: Z is not computed, and only losses of A count.
+  bool skip_cca_layer = false;
+  double margin = 0.5;  ///< of the ranking loss
+
+  /// Throws InputError where the network lacks what a term needs (a head, kept pairs), or a term needs two views.
+  void validate(const NetworkShape& shape) const;
 };
 
 /// The unweighted terms of the loss on a batch.
@@ -50,6 +73,10 @@ class TrainingStep {
   /// The same, then one Nadam step with weight decay.
   LossTerms step(const Batch& batch, const RowReader<S>& read, const Rng& rng, const NadamOptions& options);
 
+  /// From now on another objective; moments and statistics stay.
+  void set_objective(const Objective& objective);
+  [[nodiscard]] const Objective& objective() const { return objective_; }
+
   /// What gradients() found.
   [[nodiscard]] const Buffer<S>& gradient() const { return gradients_; }
   [[nodiscard]] ViewPass<S>& view(Index v) { return passes_[static_cast<std::size_t>(v)]; }
@@ -61,10 +88,16 @@ class TrainingStep {
   };
 
   void forward(const Batch& batch, const RowReader<S>& read, const Rng& rng);
-  void backward(std::size_t v, const Batch& batch, Index pairs, const Rng& rng, bool with_update);
+  [[nodiscard]] bool uses_cca_layer() const {
+    return network_.shape.projection == Projection::cca && !objective_.skip_cca_layer;
+  }
+  void couple(const Batch& batch);
+  void losses(std::size_t v, const Batch& batch, Index pairs);
+  void couple_back();
+  void encoder_backward(std::size_t v, const Batch& batch, const Rng& rng, bool with_update);
   void weight_gradient(const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy, bool with_update);
   void clear_gradients(std::size_t v);
-  void task_loss(std::size_t v, const Batch& batch);
+  void head_loss(std::size_t v, const Batch& batch);
   void collect_head_gradients();
   [[nodiscard]] NadamStep nadam_step(const Slot& slot) const;
   [[nodiscard]] NadamArrays<S> arrays(const Slot& slot);
@@ -76,6 +109,8 @@ class TrainingStep {
   Objective objective_;
   Context context_;
   std::vector<ViewPass<S>> passes_;
+  std::vector<PairPass<S>> pairs_;            // where the network keeps pairs
+  LossTerms coupled_;                         // terms of all pairs
   std::vector<HeadGradient> head_gradients_;  // one a view, added in order
   std::vector<LossTerms> terms_;              // one a view
   Buffer<S> gradients_, first_moments_, second_moments_;

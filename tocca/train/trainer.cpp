@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 #include "tocca/core/error.h"
 #include "tocca/train/validation.h"
@@ -14,13 +15,22 @@
 namespace tocca {
 namespace {
 
+// Larger is better; the second number decides between equals. NaN: nothing was measured.
+using Score = std::pair<double, double>;
+
+// Epochs with one objective. Each has its own learning rate schedule and its own random numbers.
+struct Phase {
+  std::string_view name;
+  int epochs = 0;
+  int epochs_before = 0;  // in earlier phases
+};
+
 // The part of the network's values that training changes.
 struct Snapshot {
   Buffer<float> parameters;
   Buffer<double> statistics;
   int epoch = 0;
-  double accuracy = -1;
-  double loss = 0;
+  Score score;
 };
 
 // One run of the loop; its members are what the epochs share.
@@ -41,19 +51,44 @@ class Run {
   TrainSummary run() {
     const auto start = std::chrono::steady_clock::now();
     keep(0);
-    for (int epoch = 1; epoch <= options_.epochs; ++epoch) {
-      EpochRecord record;
-      record.epoch = epoch;
-      if (!run_epoch(record)) break;
-      finish_epoch(record);
-      if (summary_.status == TrainStatus::diverged || stopped_early(record)) break;
-    }
+    if (pretrain()) main_phase();
     conclude();
     summary_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return summary_;
   }
 
  private:
+  // False when the run ended there.
+  bool pretrain() {
+    if (options_.pretrain_epochs == 0) return true;
+    const Phase phase{"pretraining epoch", options_.pretrain_epochs, 0};
+    summary_.pretraining = true;
+    step_.set_objective(options_.pretraining);
+    for (int epoch = 1; epoch <= phase.epochs; ++epoch) {
+      EpochRecord record;
+      record.epoch = epoch;
+      if (!run_epoch(record, phase)) return false;
+      if (network_.finite()) continue;
+      summary_.status = TrainStatus::diverged;
+      return false;
+    }
+    summary_.pretraining = false;
+    step_.set_objective(options_.objective);
+    keep(0);
+    return true;
+  }
+
+  void main_phase() {
+    const Phase phase{"epoch", options_.epochs, options_.pretrain_epochs};
+    for (int epoch = 1; epoch <= phase.epochs; ++epoch) {
+      EpochRecord record;
+      record.epoch = epoch;
+      if (!run_epoch(record, phase)) break;
+      finish_epoch(record);
+      if (summary_.status == TrainStatus::diverged || stopped_early(record)) break;
+    }
+  }
+
   [[nodiscard]] Index least_rows() const {
     const NetworkShape& shape = network_.shape;
     const bool batch_covariance = shape.projection == Projection::whiten && !shape.whitening.running;
@@ -80,8 +115,8 @@ class Run {
   }
 
   // False when the run has to end within the epoch.
-  bool run_epoch(EpochRecord& record) {
-    const Rng rng = rng_.split("epoch", static_cast<std::uint64_t>(record.epoch));
+  bool run_epoch(EpochRecord& record, const Phase& phase) {
+    const Rng rng = rng_.split(phase.name, static_cast<std::uint64_t>(record.epoch));
     const auto batches = cut_batches(training_.dataset->views.size(), options_.batch_size, least_rows_, rng);
     for (std::size_t b = 0; b < batches.size(); ++b) {
       if (context_.cancelled()) {
@@ -90,26 +125,26 @@ class Run {
       }
       const Batch batch = make_batch(*training_.dataset, batches[b], least_rows_);
       const double done = record.epoch - 1 + static_cast<double>(b) / static_cast<double>(batches.size());
-      const LossTerms terms = step(batch, rng.split("batch", b), done);
-      if (!std::isfinite(terms.total(options_.objective))) {
+      const LossTerms terms = step(batch, rng.split("batch", b), done / phase.epochs);
+      if (!std::isfinite(terms.total(step_.objective()))) {
         summary_.status = TrainStatus::diverged;
         return false;
       }
-      recent_.add(step_, batch);
+      if (!summary_.pretraining) recent_.add(step_, batch);
       const double share = 1.0 / static_cast<double>(batches.size());
       record.terms.task += share * terms.task;
       record.terms.agreement += share * terms.agreement;
       record.terms.decorrelation += share * terms.decorrelation;
-      report(record, record.epoch - 1 + static_cast<double>(b + 1) * share);
+      report(record, phase.epochs_before + record.epoch - 1 + static_cast<double>(b + 1) * share);
     }
     return true;
   }
 
   // A covariance that is not finite has no eigenvectors: whitening throws where other methods give a loss of NaN.
-  LossTerms step(const Batch& batch, const Rng& rng, double epochs_done) {
+  LossTerms step(const Batch& batch, const Rng& rng, double share_done) {
     try {
       NadamOptions nadam = options_.nadam;
-      nadam.learning_rate *= learning_rate_factor(options_.schedule, epochs_done / options_.epochs);
+      nadam.learning_rate *= learning_rate_factor(options_.schedule, share_done);
       return step_.step(batch, training_.read, rng, nadam);
     } catch (const InputError&) {
       throw;
@@ -126,18 +161,28 @@ class Run {
     }
     if (record.epoch == 1) require_trained_views();
     record.weight_decay = options_.objective.weight_decay * squared_weights();
-    validate_epoch(network_, validation_, recent_, context_, record);
+    validate_epoch(network_, options_.objective, validation_, recent_, context_, record);
     summary_.epochs = record.epoch;
     summary_.history.push_back(record);
-    const bool unscored = std::isnan(record.validation_accuracy);
-    const bool better = record.validation_accuracy > best_.accuracy ||
-                        (record.validation_accuracy == best_.accuracy && record.validation_loss < best_.loss);
-    if (unscored || better) {
-      best_.accuracy = unscored ? -1 : record.validation_accuracy;
-      best_.loss = record.validation_loss;
+    const Score score = score_of(record);
+    const bool measured = !std::isnan(score.first);
+    if (measured ? !scored_ || score > best_.score : !scored_) {
+      best_.score = score;
+      scored_ = measured;
       keep(record.epoch);
     }
-    report(record, record.epoch);
+    report(record, options_.pretrain_epochs + record.epoch);
+  }
+
+  [[nodiscard]] Score score_of(const EpochRecord& record) const {
+    switch (options_.objective.task) {
+      case Task::softmax:
+        return {record.validation_accuracy, -record.validation_loss};
+      case Task::lda:
+        return {-record.validation_loss, 0};
+      default:
+        return {record.sum_correlation, 0};
+    }
   }
 
   // A view that is left out of every batch would stay as it was drawn.
@@ -185,6 +230,11 @@ class Run {
     summary_.message = message();
   }
 
+  [[nodiscard]] std::string where() const {
+    if (summary_.pretraining) return "pre-training";
+    return fmt::format("epoch {} of {}", summary_.epochs + 1, options_.epochs);
+  }
+
   [[nodiscard]] std::string message() const {
     const std::string kept = best_.epoch > 0 ? fmt::format("the weights of epoch {} are kept", best_.epoch)
                                              : std::string("no epoch was finished");
@@ -193,12 +243,11 @@ class Run {
         return fmt::format("stopped after epoch {}: no better validation score for {} epochs; {}", summary_.epochs,
                            options_.patience, kept);
       case TrainStatus::interrupted:
-        return fmt::format("interrupted in epoch {} of {}; {}", summary_.epochs + 1, options_.epochs, kept);
+        return fmt::format("interrupted in {}; {}", where(), kept);
       case TrainStatus::diverged:
         return fmt::format(
-            "diverged in epoch {}: {}; {}. Lower learning_rate (now {}), or raise "
-            "whitening_epsilon or batch_size",
-            summary_.epochs + 1, reason_, kept, options_.nadam.learning_rate);
+            "diverged in {}: {}; {}. Lower learning_rate (now {}), or raise whitening_epsilon or batch_size", where(),
+            reason_, kept, options_.nadam.learning_rate);
       default:
         return fmt::format("completed {} epochs; {}", summary_.epochs, kept);
     }
@@ -206,8 +255,11 @@ class Run {
 
   void report(const EpochRecord& r, double done) const {
     if (!context_.progress) return;
-    Progress state{"train", done, static_cast<double>(options_.epochs), {{"task", r.terms.task}}};
-    if (network_.views() > 1 && network_.shape.shared_head) state.values.emplace_back("agreement", r.terms.agreement);
+    const Objective& objective = step_.objective();
+    Progress state{"train", done, static_cast<double>(options_.pretrain_epochs + options_.epochs), {}};
+    if (objective.task != Task::none) state.values.emplace_back("task", r.terms.task);
+    const bool agrees = network_.views() > 1 && network_.shape.shared_head && objective.agreement != Agreement::none;
+    if (agrees) state.values.emplace_back("agreement", r.terms.agreement);
     if (network_.shape.decorrelated) state.values.emplace_back("decorrelation", r.terms.decorrelation);
     if (!summary_.history.empty()) {
       const EpochRecord& last = summary_.history.back();
@@ -229,6 +281,7 @@ class Run {
   RecentProjections recent_;
   TrainSummary summary_;
   Snapshot best_;
+  bool scored_ = false;  // an epoch was measured on validation data
   std::string reason_ = "the loss is not finite";
 };
 

@@ -27,6 +27,8 @@ struct TrainOptions {
   Schedule schedule = Schedule::constant;  ///< of the learning rate
   Index batch_size = 32;                   ///< ≥ 2
   int epochs = 100;                        ///< ≥ 1
+  int pretrain_epochs = 0;  ///< epochs before that with the objective `pretraining`, ≥ 0
+  Objective pretraining = {};
   int patience = 20;  ///< epochs without a better validation score before stopping; 0: never stop early
 };
 
@@ -45,7 +47,7 @@ struct EpochRecord {
   LossTerms terms;
   double weight_decay = 0;         ///< the weight decay term of the loss
   double validation_accuracy = 0;  ///< mean over the views of their own heads; NaN without validation samples
-  double validation_loss = 0;      ///< task term on the validation samples; NaN without
+  double validation_loss = 0;      ///< task term (softmax, LDA) on the validation samples; NaN without
   double sum_correlation = 0;  ///< of validation samples after a linear CCA of training projections, mean over pairs
 };
 
@@ -53,6 +55,7 @@ struct TrainSummary {
   TrainStatus status = TrainStatus::closed_form;
   std::string message;  ///< one sentence for the user
   int epochs = 0;       ///< epochs finished
+  bool pretraining = false;  ///< it ended in the epochs before the first
   int best_epoch = 0;   ///< the one whose weights were kept; 0: none was finished
   double seconds = 0;
   std::vector<EpochRecord> history;
@@ -64,8 +67,9 @@ struct TrainingData {
   RowReader<float> read;
 };
 
-/// Trains in place. With validation data (dataset not null, with a label) the weights of the best epoch are restored:
-/// the highest accuracy, the lowest loss among equals. Otherwise the last epoch's are kept. A run that diverges, or is
+/// Trains in place. With validation data (dataset not null) the weights of the best epoch are restored: with a head the
+/// one of the highest accuracy, the lowest loss among equals; with the LDA objective the lowest loss; otherwise the
+/// highest sum correlation. Where nothing can be scored the last epoch's are kept. A run that diverges, or is
 /// interrupted, keeps the best weights so far, which are finite. Same rng, same bits, for any number of threads.
 /// Throws InputError: batch size below 2, or with batch covariance not above the number of components; no
 /// samples; fewer than 2 samples of a view.

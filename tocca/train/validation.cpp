@@ -8,6 +8,7 @@
 #include "tocca/linalg/cca.h"
 #include "tocca/linalg/correlation.h"
 #include "tocca/model/fitted_model.h"
+#include "tocca/ops/lda_loss.h"
 
 namespace tocca {
 namespace {
@@ -34,6 +35,14 @@ ViewScore score_view(const Network<float>& network, Index view, std::span<const 
     score.loss -= static_cast<double>(log_p(static_cast<Index>(i), truth));
   }
   return score;
+}
+
+double separation_loss(const Matrix<float>& z, std::span<const Index> samples, const std::vector<int>& codes) {
+  std::vector<int> labels;
+  labels.reserve(samples.size());
+  for (const Index sample : samples) labels.push_back(codes[static_cast<std::size_t>(sample)]);
+  Matrix<double> unused = Matrix<double>::Zero(z.rows(), z.cols());
+  return lda_loss<double>(z.cast<double>(), labels, {}, 0, unused);
 }
 
 // The rows of z for samples that have every view.
@@ -83,7 +92,7 @@ Matrix<double> RecentProjections::of(Index view) const {
   return rings_[static_cast<std::size_t>(view)].topRows(filled_).cast<double>();
 }
 
-void validate_epoch(const Network<float>& network, const TrainingData& validation, const RecentProjections& recent,
+void validate_epoch(const Network<float>& network, const Objective& objective, const TrainingData& validation, const RecentProjections& recent,
                     const Context& context, EpochRecord& record) {
   record.validation_accuracy = record.validation_loss = record.sum_correlation = kNan;
   if (validation.dataset == nullptr) return;
@@ -98,6 +107,11 @@ void validate_epoch(const Network<float>& network, const TrainingData& validatio
     const Matrix<float> z = project_samples(network, view, samples, validation.read, context);
     complete.push_back(complete_rows(z, samples, data.views));
     if (data.labels.codes.empty()) continue;
+    if (objective.task == Task::lda) {
+      loss += separation_loss(z, samples, data.labels.codes);
+      ++views;
+    }
+    if (!network.has_head()) continue;
     const ViewScore score = score_view(network, view, samples, data.labels.codes, z);
     if (score.labelled == 0) continue;
     accuracy += static_cast<double>(score.correct) / static_cast<double>(score.labelled);
@@ -105,7 +119,7 @@ void validate_epoch(const Network<float>& network, const TrainingData& validatio
     ++views;
   }
   if (views > 0) {
-    record.validation_accuracy = accuracy / views;
+    if (network.has_head()) record.validation_accuracy = accuracy / views;
     record.validation_loss = loss;
   }
   const bool usable = std::all_of(complete.begin(), complete.end(), [](const auto& z) { return z.allFinite(); });

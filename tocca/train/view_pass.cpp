@@ -20,7 +20,9 @@ RowRef<S> row(Buffer<S>& buffer, const Slot& slot) {
 
 template <class S>
 ViewPass<S>::ViewPass(const Network<S>& network, Index view, Index capacity)
-    : view_(view), whitens_(network.shape.projection == Projection::whiten) {
+    : view_(view),
+      whitens_(network.shape.projection == Projection::whiten),
+      projects_(network.shape.projection != Projection::identity) {
   const NetworkShape& shape = network.shape;
   x_.resize(capacity, shape.inputs[static_cast<std::size_t>(view)]);
   layers_.resize(static_cast<std::size_t>(shape.hidden_layers));
@@ -29,7 +31,8 @@ ViewPass<S>::ViewPass(const Network<S>& network, Index view, Index capacity)
     layer.output.resize(capacity, shape.hidden_size);
   }
   for (Matrix<S>* m : {&linear_, &a_, &dz_}) m->resize(capacity, shape.components);
-  if (whitens_) z_.resize(capacity, shape.components);
+  if (projects_) z_.resize(capacity, shape.components);
+  if (shape.keeps_pairs()) coupling_.resize(capacity, shape.components);
   logits_.resize(capacity, shape.classes);
   if (!layers_.empty()) {
     for (auto& g : gradient_) g.resize(capacity, shape.hidden_size);

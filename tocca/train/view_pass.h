@@ -25,8 +25,9 @@ class ViewPass {
 
   [[nodiscard]] Index rows() const { return rows_; }
   [[nodiscard]] MatrixMap<S> a() { return top(a_); }                       ///< before whitening (m × d_o)
-  [[nodiscard]] MatrixMap<S> z() { return whitens_ ? top(z_) : top(a_); }  ///< in the shared space (m × d_o)
+  [[nodiscard]] MatrixMap<S> z() { return projects_ ? top(z_) : top(a_); }  ///< in the shared space (m × d_o)
   [[nodiscard]] MatrixMap<S> dz() { return top(dz_); }                     ///< ∂L/∂Z, then ∂L/∂A (m × d_o)
+  [[nodiscard]] MatrixMap<S> coupling() { return top(coupling_); }  ///< ∂/∂A of what ties pairs of views (m × d_o)
   [[nodiscard]] MatrixMap<S> logits() { return top(logits_); }             ///< (m × C)
 
   /// ∂L/∂Z in dz() becomes ∂L/∂A; nothing to do without whitening.
@@ -53,11 +54,12 @@ class ViewPass {
   Index view_;
   Index rows_ = 0;
   bool whitens_;
+  bool projects_;  // z is another matrix than a
   Matrix<S> x_;
   std::vector<Layer> layers_;
   Matrix<S> linear_;  // dense output before the last batch norm
   BatchNormCache<S> output_norm_;
-  Matrix<S> a_, z_, dz_, logits_;
+  Matrix<S> a_, z_, dz_, coupling_, logits_;
   WhiteningCache whitening_;
   std::array<Matrix<S>, 2> gradient_;  // of a layer's output and of its input, in turn
 };
