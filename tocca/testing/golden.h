@@ -23,7 +23,9 @@ namespace tocca::testing {
 /// Beside Google Test, whose `testing` it hides inside namespace tocca, write `::testing::` for Google Test's.
 class Golden {
  public:
-  explicit Golden(const std::string& case_name) : values_(file("reference.json").at("cases").at(case_name)) {}
+  /// From tests/data/FILE, whose cases have names.
+  explicit Golden(const std::string& case_name, const std::string& name = "reference.json")
+      : values_(file(name).at("cases").at(case_name)) {}
   /// All cases of tests/data/FILE, whose cases are a list.
   static std::vector<Golden> cases(const std::string& name) { return of(file(name)).list("cases"); }
 
