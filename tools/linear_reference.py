@@ -46,7 +46,7 @@ def per_view(w, views):
     at = offsets(views)
     top = w[np.abs(w[:at[1]]).argmax(0), np.arange(w.shape[1])]
     w = w * np.sign(top)
-    return [w[a:b].tolist() for a, b in zip(at, at[1:])]
+    return {str(v): w[a:b].tolist() for v, (a, b) in enumerate(zip(at, at[1:]))}
 
 
 def descending(a, b, k):
@@ -108,13 +108,13 @@ def log_probabilities(model, x):
 y = rng.integers(0, 3, 40)
 for name, n, widths, ridges in (("tall", 40, (5, 4, 6), (0, 0, 0)), ("wide", 9, (12, 7, 15), (0.5, 0.2, 1.0))):
     views, k = correlated(n, widths), 3
-    case = dict(views=[x.tolist() for x in views], ridges=ridges, y=y[:n].tolist(), methods={})
+    case = dict(views={str(v): x.tolist() for v, x in enumerate(views)}, ridges=ridges, y=y[:n].tolist(), methods={})
     for method, (values, w) in dict(mcca=mcca(views, ridges, k), gcca=gcca(views, ridges, k),
                                     mvda=mvda(views, y[:n], ridges, 2)).items():
         case["methods"][method] = dict(eigenvalues=values.tolist(), weights=per_view(w, views))
     labelled = views + [one_hot(y[:n])[:, :2]]  # the third column follows from the others
     values, w = mcca(labelled, ridges + (0,), 2)
-    case["methods"]["smvcca"] = dict(eigenvalues=values.tolist(), weights=per_view(w, labelled)[:3])
+    case["methods"]["smvcca"] = dict(eigenvalues=values.tolist(), weights=per_view(w, labelled))
     cases[f"views_{name}"] = case
 
 # Shrinkage.

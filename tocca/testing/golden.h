@@ -37,6 +37,14 @@ class Golden {
       m.row(i) = RowVector<double>::Map(rows.at(static_cast<std::size_t>(i)).data(), m.cols());
     return m;
   }
+  /// Those named "0", "1", ... in a group.
+  [[nodiscard]] std::vector<Matrix<double>> matrices(const std::string& name) const {
+    const Golden members = group(name);
+    std::vector<Matrix<double>> all;
+    while (members.values_.contains(std::to_string(all.size())))
+      all.push_back(members.matrix(std::to_string(all.size())));
+    return all;
+  }
   [[nodiscard]] Vector<double> vector(const std::string& name) const {
     const auto values = get<std::vector<double>>(name);
     return Vector<double>::Map(values.data(), static_cast<Index>(values.size()));
