@@ -91,7 +91,7 @@ TEST(Multiview, GoldenValues) {
 }
 
 class MultiviewShapes : public ::testing::TestWithParam<Index> {};
-INSTANTIATE_TEST_SUITE_P(Samples, MultiviewShapes, ::testing::Values(300, 13, 12, 8));
+INSTANTIATE_TEST_SUITE_P(Samples, MultiviewShapes, ::testing::Values(300, 13, 12, 8, 5));
 
 TEST_P(MultiviewShapes, TwoViewsAreThoseOfCca) {
   const Index n = GetParam();
@@ -102,7 +102,7 @@ TEST_P(MultiviewShapes, TwoViewsAreThoseOfCca) {
     EXPECT_EQ(s.ranks, (std::vector<Index>{want.rank1, want.rank2}));
     ASSERT_EQ(s.eigenvalues.size(), want.correlations.size());
     EXPECT_LT(max_error(s.eigenvalues, want.correlations.array() + 1), 1e-10);
-    if (n == 8 && ridge == 0) continue;  // several correlations are 1, so that their weights are not unique
+    if (n <= 8 && ridge == 0) continue;  // several correlations are 1, so that their weights are not unique
     EXPECT_LT(max_error(s.weights[0], want.weights1), 1e-9);
     EXPECT_LT(max_error(s.weights[1], want.weights2), 1e-9);
   }
