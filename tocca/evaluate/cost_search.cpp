@@ -1,4 +1,4 @@
-#include "tocca/evaluate/svm.h"
+#include "tocca/evaluate/cost_search.h"
 
 #include <fmt/format.h>
 #include <linear.h>
@@ -14,8 +14,9 @@
 #include "tocca/data/splits.h"
 #include "tocca/linalg/blas.h"
 #include "tocca/linalg/checks.h"
+#include "tocca/linalg/labelled.h"
 
-namespace tocca {
+namespace tocca::detail {
 namespace {
 
 constexpr double kCostWithoutSearch = 1;
@@ -51,8 +52,15 @@ struct Fold {
   Matrix<double> weights;  ///< (classifiers × d + 1)
 };
 
+/// How every fold's classifiers are trained.
+struct Training {
+  MarginLoss loss;
+  double cost;
+  double tolerance;
+};
+
 /// One class against the rest. `weights` (d + 1) are where the solver starts, and the result.
-void train_binary(Fold& fold, Index classifier, int positive, double cost, double tolerance) {
+void train_binary(Fold& fold, Index classifier, int positive, const Training& training) {
   std::vector<double> signs(fold.classes.size());
   std::transform(fold.classes.begin(), fold.classes.end(), signs.begin(),
                  [&](int c) { return c == positive ? 1 : -1; });
@@ -60,10 +68,10 @@ void train_binary(Fold& fold, Index classifier, int positive, double cost, doubl
   const problem data{static_cast<int>(signs.size()), static_cast<int>(weights.size()), signs.data(), fold.rows.data(),
                      -1};
   parameter how{};
-  // The primal solver draws no random numbers and can start from given weights.
-  how.solver_type = L2R_L2LOSS_SVC;
-  how.eps = tolerance;
-  how.C = cost;
+  // The primal solvers draw no random numbers and can start from given weights.
+  how.solver_type = training.loss == MarginLoss::logistic ? L2R_LR : L2R_L2LOSS_SVC;
+  how.eps = training.tolerance;
+  how.C = training.cost;
   how.init_sol = weights.data();
   const auto free_model = [](model* m) { free_and_destroy_model(&m); };
   const std::unique_ptr<model, decltype(free_model)> fitted(train(&data, &how), free_model);
@@ -91,29 +99,21 @@ struct Samples {
   }
 };
 
-Samples labelled(ConstMatrixRef<double> x, std::span<const int> y, int class_count, const std::vector<Index>& groups) {
-  Samples samples;
-  samples.x.resize(std::count_if(y.begin(), y.end(), [](int c) { return c >= 0; }), x.cols());
-  samples.class_count = class_count;
-  for (std::size_t i = 0; i < y.size(); ++i) {
-    if (y[i] < 0) continue;
-    samples.x.row(static_cast<Index>(samples.y.size())) = x.row(static_cast<Index>(i));
-    samples.y.push_back(y[i]);
-    samples.groups.push_back(groups.empty() ? static_cast<Index>(i) : groups[i]);
-  }
-  samples.present = samples.y;
-  std::sort(samples.present.begin(), samples.present.end());
-  samples.present.erase(std::unique(samples.present.begin(), samples.present.end()), samples.present.end());
+Samples labelled_samples(ConstMatrixRef<double> x, LabelledRows labelled, int class_count,
+                         const std::vector<Index>& groups) {
+  Samples samples{x(labelled.rows, Eigen::all), std::move(labelled.classes), std::move(labelled.rows),
+                  std::move(labelled.present), class_count};
+  if (!groups.empty())
+    for (Index& group : samples.groups) group = groups[static_cast<std::size_t>(group)];
   return samples;
 }
 
 /// Trains every fold's classifiers, starting from the weights they have.
-void train_folds(std::vector<Fold>& folds, const Samples& samples, double cost, double tolerance,
-                 const Context& context) {
+void train_folds(std::vector<Fold>& folds, const Samples& samples, const Training& training, const Context& context) {
   const Index each = samples.classifiers();
   context.parallel(static_cast<Index>(folds.size()) * each, [&](Index task) {
     train_binary(folds[static_cast<std::size_t>(task / each)], task % each,
-                 samples.present[static_cast<std::size_t>(task % each)], cost, tolerance);
+                 samples.present[static_cast<std::size_t>(task % each)], training);
   });
 }
 
@@ -162,53 +162,37 @@ Index count_right(const std::vector<Fold>& folds, const Samples& samples, const 
   return sum;
 }
 
-double search_cost(const Samples& samples, SparseRows& sparse, int fold_count, const SvmOptions& options, Rng rng,
+double search_cost(const Samples& samples, SparseRows& sparse, int fold_count, const CostSearch& search, Rng rng,
                    const Context& context) {
   const std::vector<int> fold_of = grouped_folds(samples.y, samples.groups, fold_count, rng);
   std::vector<Fold> folds;
   for (int f = 0; f < fold_count; ++f) folds.push_back(make_fold(samples, sparse, fold_of, f));
-  std::vector<double> costs = options.costs;
+  std::vector<double> costs = search.costs;
   std::sort(costs.begin(), costs.end());
   double best = costs.front();
   Index most = -1;
   for (std::size_t c = 0; c < costs.size() && !context.cancelled(); ++c) {
-    train_folds(folds, samples, costs[c], search_tolerance(options.tolerance), context);
+    train_folds(folds, samples, {search.loss, costs[c], search_tolerance(search.tolerance)}, context);
     const Index right = count_right(folds, samples, context);
     if (right > most) best = costs[c];
     most = std::max(most, right);
-    context.report({"svm", static_cast<double>(c + 1), static_cast<double>(costs.size()), {}});
+    context.report({search.name, static_cast<double>(c + 1), static_cast<double>(costs.size()), {}});
   }
   return best;
 }
 
-double choose_cost(const Samples& samples, SparseRows& sparse, const SvmOptions& options, Rng rng,
+double choose_cost(const Samples& samples, SparseRows& sparse, const CostSearch& search, Rng rng,
                    const Context& context) {
-  if (options.costs.size() == 1) return options.costs[0];
-  const auto fold_count = static_cast<int>(std::min<Index>(options.folds, samples.smallest_class()));
-  if (fold_count >= 2) return search_cost(samples, sparse, fold_count, options, rng, context);
-  context.warn("[svm] a class has a single sample, so that nothing can be held out: taking C = 1 without a search");
+  if (search.costs.size() == 1) return search.costs[0];
+  const auto fold_count = static_cast<int>(std::min<Index>(search.folds, samples.smallest_class()));
+  if (fold_count >= 2) return search_cost(samples, sparse, fold_count, search, rng, context);
+  context.warn(fmt::format(
+      "[{}] a class has a single sample, so that nothing can be held out: taking C = 1 without a search", search.name));
   return kCostWithoutSearch;
 }
 
-void require_labels(ConstMatrixRef<double> x, std::span<const int> y, int class_count) {
-  if (static_cast<Index>(y.size()) != x.rows())
-    throw InputError("svm", fmt::format("number of labels: got {}, need {}, one for each row; use -1 for unlabelled",
-                                        y.size(), x.rows()));
-  for (std::size_t i = 0; i < y.size(); ++i)
-    if (y[i] < -1 || y[i] >= class_count)
-      throw InputError("svm", fmt::format("class of row {} (counted from 0): got {}, need -1 to {}; mend the labels", i,
-                                          y[i], class_count - 1));
-}
-
-void require_finite_rows(ConstMatrixRef<double> x, std::span<const int> y) {
-  for (std::size_t i = 0; i < y.size(); ++i)
-    if (y[i] >= 0) detail::require_finite("svm", "x", x.row(static_cast<Index>(i)), static_cast<Index>(i));
-}
-
-void require_two_classes(const Samples& samples) {
-  if (samples.present.size() < 2)
-    throw InputError("svm", fmt::format("classes with samples: got {}, need at least 2; add labelled samples of others",
-                                        samples.present.size()));
+void require_finite_rows(std::string_view where, ConstMatrixRef<double> x, const std::vector<Index>& rows) {
+  for (const Index i : rows) require_finite(where, "x", x.row(i), i);
 }
 
 void silence_liblinear() {
@@ -221,41 +205,42 @@ void silence_liblinear() {
 
 }  // namespace
 
-std::vector<double> SvmOptions::default_costs() {
+std::vector<double> powers_of_two() {
   std::vector<double> costs;
   for (int exponent = -10; exponent <= 4; ++exponent) costs.push_back(std::ldexp(1.0, exponent));
   return costs;
 }
 
-void SvmOptions::validate() const {
-  if (costs.empty()) throw InputError("svm", "costs: got none, need at least one; leave the default");
+void CostSearch::validate() const {
+  if (costs.empty()) throw InputError(name, "costs: got none, need at least one; leave the default");
   for (const double cost : costs)
     if (!(cost > 0) || !std::isfinite(cost))
-      throw InputError("svm", fmt::format("costs: got {}, need finite numbers > 0; leave the default", cost));
-  if (folds < 2) throw InputError("svm", fmt::format("folds: got {}, need at least 2; use 5", folds));
+      throw InputError(name, fmt::format("costs: got {}, need finite numbers > 0; leave the default", cost));
+  if (folds < 2) throw InputError(name, fmt::format("folds: got {}, need at least 2; use 5", folds));
   if (!(tolerance > 0) || !std::isfinite(tolerance))
-    throw InputError("svm", fmt::format("tolerance: got {}, need a finite number > 0; use 0.01", tolerance));
+    throw InputError(name, fmt::format("tolerance: got {}, need a finite number > 0; use 0.01", tolerance));
 }
 
-LinearClassifier fit_svm(ConstMatrixRef<double> x, std::span<const int> y, int class_count, const SvmOptions& options,
-                         Rng rng, const Context& context) {
-  options.validate();
-  require_labels(x, y, class_count);
-  require_finite_rows(x, y);
-  if (!options.groups.empty() && options.groups.size() != y.size())
-    throw InputError(
-        "svm", fmt::format("groups: got {}, need {}, one for each row; or none", options.groups.size(), y.size()));
-  const Samples samples = labelled(x, y, class_count, options.groups);
-  require_two_classes(samples);
-  detail::use_one_blas_thread();
+LinearClassifier fit_one_versus_rest(ConstMatrixRef<double> x, std::span<const int> y, int class_count,
+                                     const CostSearch& search, Rng rng, const Context& context) {
+  search.validate();
+  require_labels(search.name, x.rows(), y, class_count);
+  LabelledRows labelled = labelled_rows(y);
+  require_finite_rows(search.name, x, labelled.rows);
+  if (!search.groups.empty() && search.groups.size() != y.size())
+    throw InputError(search.name,
+                     fmt::format("groups: got {}, need {}, one for each row; or none", search.groups.size(), y.size()));
+  require_two_classes(search.name, labelled);
+  const Samples samples = labelled_samples(x, std::move(labelled), class_count, search.groups);
+  use_one_blas_thread();
   silence_liblinear();
   SparseRows sparse(samples.x);
-  const double cost = choose_cost(samples, sparse, options, rng, context);
+  const double cost = choose_cost(samples, sparse, search, rng, context);
   const std::vector<int> nothing_held_out(samples.y.size(), -1);
   std::vector<Fold> whole;
   whole.push_back(make_fold(samples, sparse, nothing_held_out, 0));
-  train_folds(whole, samples, cost, options.tolerance, context);
+  train_folds(whole, samples, {search.loss, cost, search.tolerance}, context);
   return classifier_of(whole[0], samples, cost);
 }
 
-}  // namespace tocca
+}  // namespace tocca::detail
