@@ -9,18 +9,14 @@
 #include "tocca/linalg/blas.h"
 #include "tocca/linalg/checks.h"
 #include "tocca/linalg/covariance.h"
+#include "tocca/linalg/principal.h"
 #include "tocca/linalg/svd.h"
 #include "tocca/linalg/symmetric.h"
 
 namespace tocca {
 namespace {
 
-/// How many of the descending variances (ridge included) are not null.
-Index count_above(const Vector<double>& variances, double tolerance) {
-  if (variances.size() == 0) return 0;
-  const double bound = tolerance * variances(0);
-  return (variances.array() > std::max(bound, 0.0)).count();
-}
+double ridge2(const CcaOptions& options) { return options.ridge2.value_or(options.ridge); }
 
 /// The whitening maps (r × d) of both views and T (r₁ × r₂) between the whitened views.
 struct Whitened {
@@ -47,17 +43,19 @@ CcaSolution solve(const Whitened& views, const CcaOptions& options) {
 }
 
 /// (λ + ridge)^{-1/2} vᵀ in rows, for the directions of the covariance that are not null.
-Matrix<double> whitening_map(ConstMatrixRef<double> covariance, const CcaOptions& options) {
+Matrix<double> whitening_map(ConstMatrixRef<double> covariance, double ridge, double tolerance) {
   const SymmetricEigen eigen = symmetric_eigen(covariance);
-  const Vector<double> variances = eigen.values.reverse().cwiseMax(0).array() + options.ridge;
-  const Index rank = count_above(variances, options.rank_tolerance);
+  const Vector<double> variances = eigen.values.reverse().cwiseMax(0).array() + ridge;
+  const Index rank = detail::count_above(variances, tolerance);
   return variances.head(rank).cwiseSqrt().cwiseInverse().asDiagonal() *
          eigen.vectors.rowwise().reverse().leftCols(rank).transpose();
 }
 
 CcaSolution through_covariances(ConstMatrixRef<double> s11, ConstMatrixRef<double> s22, ConstMatrixRef<double> s12,
                                 const CcaOptions& options) {
-  Whitened views{whitening_map(s11, options), whitening_map(s22, options), {}};
+  Whitened views{whitening_map(s11, options.ridge, options.rank_tolerance),
+                 whitening_map(s22, ridge2(options), options.rank_tolerance),
+                 {}};
   Matrix<double> left(views.map1.rows(), s12.cols());
   multiply<double>(views.map1, s12, left);
   views.t.resize(views.map1.rows(), views.map2.rows());
@@ -70,20 +68,21 @@ struct ThinView {
   Matrix<double> map, rows;
 };
 
-ThinView whiten_thinly(ConstMatrixRef<double> x, const CcaOptions& options) {
+ThinView whiten_thinly(ConstMatrixRef<double> x, double ridge, double tolerance) {
   const double scale = std::sqrt(static_cast<double>(x.rows() - 1));
   const ThinSvd svd = thin_svd(centre(x).rows);
   // Centring takes one direction out of the n.
   const Vector<double> deviations = svd.values.head(std::min(x.rows() - 1, x.cols())) / scale;
-  const Vector<double> variances = deviations.array().square() + options.ridge;
-  const Index rank = count_above(variances, options.rank_tolerance);
+  const Vector<double> variances = deviations.array().square() + ridge;
+  const Index rank = detail::count_above(variances, tolerance);
   const Vector<double> inverse = variances.head(rank).cwiseSqrt().cwiseInverse();
   return {inverse.asDiagonal() * svd.right_t.topRows(rank),
           svd.left.leftCols(rank) * deviations.head(rank).cwiseProduct(inverse).asDiagonal()};
 }
 
 CcaSolution through_thin_views(ConstMatrixRef<double> x1, ConstMatrixRef<double> x2, const CcaOptions& options) {
-  ThinView view1 = whiten_thinly(x1, options), view2 = whiten_thinly(x2, options);
+  ThinView view1 = whiten_thinly(x1, options.ridge, options.rank_tolerance);
+  ThinView view2 = whiten_thinly(x2, ridge2(options), options.rank_tolerance);
   Whitened views{std::move(view1.map), std::move(view2.map), {}};
   views.t.resize(view1.rows.cols(), view2.rows.cols());
   multiply_at_b<double>(view1.rows, view2.rows, views.t);
@@ -123,6 +122,9 @@ void CcaOptions::validate() const {
     throw InputError("cca", fmt::format("components: got {}, need 0 (all) or more; set how many to keep", components));
   if (!(ridge >= 0) || !std::isfinite(ridge))
     throw InputError("cca", fmt::format("ridge: got {}, need a finite number >= 0; use 0 for plain CCA", ridge));
+  if (ridge2 && (!(*ridge2 >= 0) || !std::isfinite(*ridge2)))
+    throw InputError(
+        "cca", fmt::format("ridge2: got {}, need a finite number >= 0; leave it out for that of view 1", *ridge2));
   if (!(rank_tolerance >= 0 && rank_tolerance < 1))
     throw InputError("cca",
                      fmt::format("rank_tolerance: got {}, need 0 <= rank_tolerance < 1; use 1e-10", rank_tolerance));

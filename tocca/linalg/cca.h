@@ -3,6 +3,8 @@
 /// H. Hotelling, Relations between two sets of variates, Biometrika 28, 1936.
 #pragma once
 
+#include <optional>
+
 #include "tocca/core/matrix.h"
 
 namespace tocca {
@@ -18,6 +20,8 @@ struct CcaSolution {
 struct CcaOptions {
   Index components = 0;  ///< k; 0 or more than min(rank₁, rank₂): as many as there are
   double ridge = 0;      ///< r added to each covariance's diagonal, ≥ 0
+  /// For view 2 where it differs; `ledoit_wolf` (shrinkage.h) finds one for each view without trying.
+  std::optional<double> ridge2 = {};
   /// Eigenvalues of a covariance (with the ridge) not above tolerance · (its largest) are null directions and are
   /// dropped; with a ridge of any weight none are. In [0, 1). Lower it, or better standardise the columns, where they
   /// differ in scale by more than 1e5.

@@ -169,6 +169,18 @@ TEST(Cca, CorrelationsAreNotSquared) {
   EXPECT_NEAR(cca_from_covariances(4 * one, 9 * one, -3 * one).weights2(0), -1.0 / 3, 1e-15);
 }
 
+TEST(Cca, EachViewMayHaveItsRidge) {
+  for (const Index n : {200, 6}) {  // through the covariances, and thinly
+    const auto [x1, x2] = correlated(n, 4, 3);
+    const CcaSolution s = cca(x1, x2, {.ridge = 0.5, .ridge2 = 2});
+    const Matrix<double> s1 = cross(x1, x1) + 0.5 * Matrix<double>::Identity(4, 4);
+    const Matrix<double> s2 = cross(x2, x2) + 2 * Matrix<double>::Identity(3, 3), one = Matrix<double>::Identity(3, 3);
+    EXPECT_LT(largest(s.weights1.transpose() * s1 * s.weights1 - one), 1e-9);
+    EXPECT_LT(largest(s.weights2.transpose() * s2 * s.weights2 - one), 1e-9);
+    EXPECT_EQ(cca(x1, x2, {.ridge = 0.5, .ridge2 = 0.5}).weights2, cca(x1, x2, {.ridge = 0.5}).weights2);
+  }
+}
+
 TEST(Cca, KeepsTheComponentsAskedFor) {
   const auto [x1, x2] = correlated(100, 6, 4);
   const CcaSolution all = cca(x1, x2), two = cca(x1, x2, {.components = 2}), many = cca(x1, x2, {.components = 99});
@@ -221,6 +233,9 @@ TEST(Cca, RefusesBadOptions) {
   std::tie(x1, x2) = correlated(10, 3, 2);
   EXPECT_THAT([&] { cca(x1, x2, {.ridge = -1}); },
               ThrowsMessage<InputError>(StrEq("[cca] ridge: got -1, need a finite number >= 0; use 0 for plain CCA")));
+  EXPECT_THAT([&] { cca(x1, x2, {.ridge2 = -3}); },
+              ThrowsMessage<InputError>(
+                  StrEq("[cca] ridge2: got -3, need a finite number >= 0; leave it out for that of view 1")));
   EXPECT_THAT([&] { cca(x1, x2, {.components = -2}); },
               ThrowsMessage<InputError>(StrEq("[cca] components: got -2, need 0 (all) or more; set how many to keep")));
   EXPECT_THAT([&] { cca(x1, x2, {.rank_tolerance = 1}); },

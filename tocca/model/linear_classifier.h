@@ -1,4 +1,4 @@
-/// A one-versus-rest linear classifier, as the linear SVM makes it.
+/// A linear classifier with one score a class, as the linear SVM, logistic regression and LDA make it.
 #pragma once
 
 #include <limits>
@@ -15,7 +15,7 @@ struct LinearClassifier {
 
   Matrix<double> weights;  ///< (d × C)
   RowVector<double> bias;  ///< (C)
-  double cost = 0;         ///< the C of the SVM that was chosen
+  double cost = 0;         ///< the C that was chosen; 0 where there is none
 
   /// (n × C)
   [[nodiscard]] Matrix<double> scores(ConstMatrixRef<double> x) const;

@@ -23,7 +23,9 @@ namespace tocca::testing {
 /// Beside Google Test, whose `testing` it hides inside namespace tocca, write `::testing::` for Google Test's.
 class Golden {
  public:
-  explicit Golden(const std::string& case_name) : values_(file("reference.json").at("cases").at(case_name)) {}
+  /// From tests/data/FILE, whose cases have names.
+  explicit Golden(const std::string& case_name, const std::string& name = "reference.json")
+      : values_(file(name).at("cases").at(case_name)) {}
   /// All cases of tests/data/FILE, whose cases are a list.
   static std::vector<Golden> cases(const std::string& name) { return of(file(name)).list("cases"); }
 
@@ -34,6 +36,14 @@ class Golden {
     for (Index i = 0; i < m.rows(); ++i)
       m.row(i) = RowVector<double>::Map(rows.at(static_cast<std::size_t>(i)).data(), m.cols());
     return m;
+  }
+  /// Those named "0", "1", ... in a group.
+  [[nodiscard]] std::vector<Matrix<double>> matrices(const std::string& name) const {
+    const Golden members = group(name);
+    std::vector<Matrix<double>> all;
+    while (members.values_.contains(std::to_string(all.size())))
+      all.push_back(members.matrix(std::to_string(all.size())));
+    return all;
   }
   [[nodiscard]] Vector<double> vector(const std::string& name) const {
     const auto values = get<std::vector<double>>(name);
