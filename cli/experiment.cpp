@@ -56,7 +56,7 @@ double mean_cross_view_accuracy(const std::vector<Score>& scores) {
   return count > 0 ? sum / count : 0;
 }
 
-double choose_ridge(const ExperimentSplit& split, const Dataset& unlabelled, Options options, const Context& context) {
+double choose_ridge(const ExperimentSplit& split, const Dataset& training, Options options, const Context& context) {
   // A fixed cost: what is compared are the projections, and the search for a cost would take most of the time.
   SvmOptions svm;
   svm.costs = {1};
@@ -64,7 +64,7 @@ double choose_ridge(const ExperimentSplit& split, const Dataset& unlabelled, Opt
   double best_accuracy = -1;
   for (const double ridge : kRidges) {
     options.ridge = ridge;
-    const FittedModel model = fit(unlabelled, nullptr, options, context).model;
+    const FittedModel model = fit(training, nullptr, options, context).model;
     const double accuracy = mean_cross_view_accuracy(
         cross_view_scores(model, split.training, split.validation, svm, Rng(options.seed), context));
     if (accuracy >= best_accuracy) {
@@ -81,10 +81,11 @@ void run_trial(Trial& trial, const ExperimentSplit& split, Options options, bool
   options.seed += trial.split;
   const Method& method = find_method(trial.method);
   // Without labels CCA does not fit a classifier of its own, which the protocol has no use for.
-  const bool unsupervised = method.family == Family::linear_cca;
+  const bool unsupervised = !method.needs_labels;
   const Dataset training = unsupervised ? Dataset{split.training.views, {}} : split.training;
+  const Dataset validation = unsupervised ? Dataset{split.validation.views, {}} : split.validation;
   if (method.ridge) options.ridge = trial.ridge = choose_ridge(split, training, options, context);
-  FitResult fitted = fit(training, unsupervised ? nullptr : &split.validation, options, context);
+  FitResult fitted = fit(training, &validation, options, context);
   trial.summary = std::move(fitted.summary);
   if (trial.summary.status == TrainStatus::interrupted) return;
   trial.scores = cross_view_scores(fitted.model, split.training, split.test, {}, Rng(options.seed), context);

@@ -30,7 +30,7 @@ void normalize_probabilities(Matrix<double>& scores) {
 }
 
 void write_predictions(const std::string& path, const ModelData& loaded, const Prediction& prediction) {
-  const bool probabilities = loaded.model.network.has_value();
+  const bool probabilities = loaded.model.has_head();
   Matrix<double> scores = prediction.scores;
   if (probabilities) normalize_probabilities(scores);
   write_file(path, [&](std::ostream& out) {

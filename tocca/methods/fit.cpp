@@ -18,10 +18,11 @@ NetworkShape network_shape(const Method& method, const Dataset& training, const 
   shape.hidden_layers = options.hidden_layers;
   shape.hidden_size = options.hidden_size;
   shape.components = options.n_components > 0 ? options.n_components : kDefaultComponents;
-  shape.classes = training.labels.class_count();
+  shape.classes = method.task == Task::softmax ? training.labels.class_count() : 0;
   shape.shared_head = method.shared_head;
   shape.projection = method.projection;
   shape.decorrelated = method.decorrelation;
+  shape.paired = method.agreement == Agreement::trace_norm || method.task == Task::ranking;
   shape.momentum = options.momentum;
   shape.whitening = {.epsilon = options.whitening_epsilon, .running = options.covariance == "running"};
   return shape;
@@ -29,10 +30,23 @@ NetworkShape network_shape(const Method& method, const Dataset& training, const 
 
 TrainOptions train_options(const Method& method, const Options& options) {
   TrainOptions train;
-  train.objective = {.agreement_weight = method.agreement ? options.agreement_weight : 0,
+  // Without a task there is nothing to weigh the agreement against.
+  train.objective = {.task = method.task,
+                     .agreement = method.agreement,
+                     .agreement_weight = method.task == Task::none ? 1 : options.agreement_weight,
                      .decorrelation_weight = method.decorrelation ? options.decorrelation_weight : 0,
                      .weight_decay = options.weight_decay,
-                     .dropout = options.dropout};
+                     .dropout = options.dropout,
+                     .margin = options.margin};
+  if (method.pretraining) {
+    train.pretrain_epochs = static_cast<int>(options.pretrain_epochs);
+    train.pretraining = {.task = Task::none,
+                         .agreement = Agreement::trace_norm,
+                         .agreement_weight = 1,
+                         .weight_decay = options.weight_decay,
+                         .dropout = options.dropout,
+                         .skip_cca_layer = true};
+  }
   train.nadam.learning_rate = options.learning_rate;
   train.schedule = options.learning_rate_schedule == "cosine" ? Schedule::cosine : Schedule::constant;
   train.batch_size = options.batch_size;
@@ -60,6 +74,7 @@ TrainSummary fit_network(FittedModel& model, const Method& method, const Dataset
     context.warn(summary.message);
   }
   if (summary.status == TrainStatus::diverged && summary.best_epoch == 0) throw Error("fit", summary.message);
+  if (summary.status == TrainStatus::interrupted && summary.pretraining) throw Error("fit", summary.message);
   const bool untouched = model.network->statistics[model.network->encoder(0).batches](0, 0) == 0;
   if (summary.status == TrainStatus::interrupted && untouched) throw Error("fit", "interrupted before the first step");
   return summary;
@@ -94,12 +109,19 @@ FitResult fit(const Dataset& data, const Dataset* given_validation, const Option
     case Family::linear_cca:
       result.summary.message = fit_linear_cca(result.model, method, parts.training, options, context);
       break;
+    case Family::linear_multiview:
+      result.summary.message = fit_linear_multiview(result.model, method, parts.training, options, context);
+      break;
     case Family::linear_svm:
       fit_linear_svm(result.model, parts.training, options, context);
       break;
     case Family::deep:
       result.summary = fit_network(result.model, method, parts.training,
                                    parts.validation ? &*parts.validation : nullptr, options, context);
+      if (method.final_cca) add_final_cca(result.model, parts.training, options, context);
+      if (!result.model.has_head() && parts.training.labels.labelled() > 0) {
+        add_projection_classifier(result.model, parts.training, options, context);
+      }
       break;
   }
   if (!result.model.classifiers.empty() && context.cancelled()) {

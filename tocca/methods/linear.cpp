@@ -83,6 +83,25 @@ Stacked stack_projections(const FittedModel& model, const Dataset& training, con
   return all;
 }
 
+std::vector<Index> complete_in_all(const Dataset& training) {
+  std::vector<Index> samples;
+  for (Index s = 0; s < training.views.size(); ++s) {
+    const auto& views = training.views.views;
+    if (std::all_of(views.begin(), views.end(), [&](const View& view) { return view.has(s); })) samples.push_back(s);
+  }
+  if (samples.size() >= 3) return samples;
+  throw InputError(
+      "fit", fmt::format("samples with all {} views: got {}, need at least 3", training.views.count(), samples.size()));
+}
+
+Matrix<double> standardized_rows(const FittedModel& model, const Dataset& data, Index view,
+                                 const std::vector<Index>& samples) {
+  const auto v = static_cast<std::size_t>(view);
+  Matrix<double> x(static_cast<Index>(samples.size()), data.views.views[v].columns());
+  model.views[v].standardizer.read<double>(data.views, view, samples, x);
+  return x;
+}
+
 SvmOptions svm_options(const Options& options) {
   SvmOptions svm;
   if (options.svm_cost > 0) svm.costs = {options.svm_cost};
@@ -110,23 +129,61 @@ std::string fit_linear_cca(FittedModel& model, const Method& method, const Datas
                                .ridge = method.ridge ? options.ridge : 0};
   const CcaSolution solution = solve(model, training.views, samples, cca_options, context);
   model.weights = {solution.weights1, solution.weights2};
-  if (training.labels.labelled() > 0) {
-    const Stacked all = stack_projections(model, training, context);
-    SvmOptions svm = svm_options(options);
-    svm.groups = all.samples;
-    model.classifiers.push_back(fit_svm(all.rows, all.codes, static_cast<int>(training.labels.class_count()), svm,
-                                        Rng(options.seed).split("svm"), context));
-  }
+  if (training.labels.labelled() > 0) add_projection_classifier(model, training, options, context);
   const std::string told = told_rank(model, solution, options.n_components);
   if (!told.empty()) context.warn(told);
   return told;
 }
 
+std::string fit_linear_multiview(FittedModel& model, const Method& method, const Dataset& training,
+                                 const Options& options, const Context& context) {
+  const std::vector<Index> samples = complete_in_all(training);
+  std::vector<Matrix<double>> rows;
+  for (Index v = 0; v < training.views.count(); ++v) rows.push_back(standardized_rows(model, training, v, samples));
+  MultiviewOptions multiview{.components = options.n_components > 0 ? options.n_components : kDefaultComponents,
+                             .ridges = {options.ridge}};
+  const std::vector<int> codes =
+      training.labels.codes.empty() ? std::vector<int>(samples.size(), -1) : training.labels.select(samples).codes;
+  // Beyond the smallest rank (or the classes less one) components relate only some of the views.
+  multiview.components =
+      std::min(multiview.components, method.solve(rows, codes, {.components = 0}).eigenvalues.size());
+  MultiviewSolution solution = method.solve(rows, codes, multiview);
+  model.weights = std::move(solution.weights);
+  if (training.labels.labelled() > 0) add_projection_classifier(model, training, options, context);
+  const Index got = model.components();
+  if (options.n_components == 0 || got >= options.n_components) return {};
+  const std::string told = fmt::format("n_components: got {}, lowered to {}, as many as method '{}' has here",
+                                       options.n_components, got, method.name);
+  context.warn(told);
+  return told;
+}
+
+void add_final_cca(FittedModel& model, const Dataset& training, const Options& options, const Context& context) {
+  const std::vector<Index> samples = complete_in_all(training);
+  std::vector<Matrix<double>> z;
+  std::vector<RowVector<double>> centres;
+  for (Index v = 0; v < training.views.count(); ++v) {
+    z.push_back(transform(model, training.views, v, samples, context));
+    centres.emplace_back(z.back().colwise().mean());
+  }
+  MultiviewSolution solution = mcca(z, {.ridges = {options.whitening_epsilon}});
+  model.weights = std::move(solution.weights);
+  model.centres = std::move(centres);
+}
+
+void add_projection_classifier(FittedModel& model, const Dataset& training, const Options& options,
+                               const Context& context) {
+  const Stacked all = stack_projections(model, training, context);
+  SvmOptions svm = svm_options(options);
+  svm.groups = all.samples;
+  model.classifiers.push_back(fit_svm(all.rows, all.codes, static_cast<int>(training.labels.class_count()), svm,
+                                      Rng(options.seed).split("svm"), context));
+}
+
 void fit_linear_svm(FittedModel& model, const Dataset& training, const Options& options, const Context& context) {
   for (Index v = 0; v < training.views.count(); ++v) {
     const auto samples = samples_with_view(training.views, v);
-    Matrix<double> x(static_cast<Index>(samples.size()), training.views.views[static_cast<std::size_t>(v)].columns());
-    model.views[static_cast<std::size_t>(v)].standardizer.read<double>(training.views, v, samples, x);
+    const Matrix<double> x = standardized_rows(model, training, v, samples);
     const Labels labels = training.labels.select(samples);
     model.classifiers.push_back(fit_svm(x, labels.codes, static_cast<int>(labels.class_count()), svm_options(options),
                                         Rng(options.seed).split("svm", static_cast<std::uint64_t>(v)), context));

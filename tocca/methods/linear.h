@@ -10,6 +10,19 @@ namespace tocca {
 std::string fit_linear_cca(FittedModel& model, const Method& method, const Dataset& training, const Options& options,
                            const Context& context);
 
+/// Adds W_v of every view by method.solve from the samples that have all views, and with labels a linear SVM on all
+/// projections. Returns what was noteworthy, empty if nothing.
+std::string fit_linear_multiview(FittedModel& model, const Method& method, const Dataset& training,
+                                 const Options& options, const Context& context);
+
+/// Replaces the projections Z of a model with a network by those of a linear CCA of them (mcca, with
+/// options.whitening_epsilon as the ridge), from the samples that have all views.
+void add_final_cca(FittedModel& model, const Dataset& training, const Options& options, const Context& context);
+
+/// Adds a linear SVM on the projections of all views of the labelled samples.
+void add_projection_classifier(FittedModel& model, const Dataset& training, const Options& options,
+                               const Context& context);
+
 /// Adds one linear SVM a view, fitted on its standardised columns.
 void fit_linear_svm(FittedModel& model, const Dataset& training, const Options& options, const Context& context);
 

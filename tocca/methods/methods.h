@@ -6,13 +6,19 @@
 
 #include "tocca/core/context.h"
 #include "tocca/data/views.h"
+#include "tocca/linalg/multiview.h"
 #include "tocca/methods/options.h"
 #include "tocca/model/fitted_model.h"
 #include "tocca/train/trainer.h"
 
 namespace tocca {
 
-enum class Family { linear_cca, linear_svm, deep };
+enum class Family {
+  linear_cca,        ///< two views
+  linear_multiview,  ///< mcca, gcca, smvcca, mvda
+  linear_svm,
+  deep
+};
 
 struct Method {
   std::string_view name;
@@ -25,11 +31,15 @@ struct Method {
   Index most_views = 0;  ///< 0: any number
   // Recipe of a deep method.
   Projection projection = Projection::identity;
-  bool agreement = false;      ///< ℓ₂ distance between views
+  Agreement agreement = Agreement::none;
   bool decorrelation = false;  ///< soft decorrelation loss
+  Task task = Task::softmax;
   bool shared_head = true;
+  bool pretraining = false;  ///< with the trace norm of A, before the epochs counted
+  bool final_cca = false;    ///< a linear CCA of the projections ends the fit
   // Linear.
   bool ridge = false;
+  MultiviewSolution (*solve)(std::span<const Matrix<double>>, std::span<const int>, const MultiviewOptions&) = nullptr;
 };
 
 std::span<const Method> methods();

@@ -34,6 +34,8 @@ struct Options {
   Index batch_size = 32;
   double learning_rate = 3e-3;
   std::string learning_rate_schedule = "cosine";  ///< cosine (to 0 after the last epoch), constant
+  Index pretrain_epochs = 20;                     ///< of ccal-ce and ccal-rank, before `epochs`
+  double margin = 0.5;                            ///< of the ranking loss
   Index epochs = 100;
   Index patience = 20;      ///< epochs without a better validation score; 0: never stop early
   double validation = 0.2;  ///< fraction held out for early stopping when no validation set is given; 0: none

@@ -89,7 +89,7 @@ void check_dataset(const Method& method, const Dataset& training, const Dataset*
   const bool labelled = training.labels.labelled() > 0;
   if (method.needs_labels && !labelled) {
     throw InputError("fit", fmt::format("method '{}' needs labels: got none; give --labels FILE:COLUMN, or take an "
-                                        "unsupervised method (cca, rcca)",
+                                        "unsupervised method (rcca, mcca, dcca)",
                                         method.name));
   }
   if (labelled) check_classes(training.labels);

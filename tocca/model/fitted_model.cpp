@@ -18,20 +18,27 @@ const Standardizer& standardizer(const FittedModel& model, Index view) {
   return model.views[static_cast<std::size_t>(view)].standardizer;
 }
 
-Matrix<double> linear_rows(const FittedModel& model, const Views& views, Index view, std::span<const Index> samples) {
-  Matrix<double> x(static_cast<Index>(samples.size()), views.views[static_cast<std::size_t>(view)].columns());
-  standardizer(model, view).read<double>(views, view, samples, x);
-  if (model.weights.empty()) return x;
-  const Matrix<double>& w = model.weights[static_cast<std::size_t>(view)];
-  Matrix<double> z(x.rows(), w.cols());
-  multiply<double>(x, w, z);
-  return z;
-}
-
 Matrix<float> network_rows(const FittedModel& model, const Views& views, Index view, std::span<const Index> samples) {
   Matrix<float> x(static_cast<Index>(samples.size()), views.views[static_cast<std::size_t>(view)].columns());
   standardizer(model, view).read<float>(views, view, samples, x);
   return project<float>(*model.network, view, x);
+}
+
+// What a linear classifier reads: projections, or without any the standardised columns.
+Matrix<double> linear_rows(const FittedModel& model, const Views& views, Index view, std::span<const Index> samples) {
+  Matrix<double> x;
+  if (model.network) {
+    x = network_rows(model, views, view, samples).cast<double>();
+  } else {
+    x.resize(static_cast<Index>(samples.size()), views.views[static_cast<std::size_t>(view)].columns());
+    standardizer(model, view).read<double>(views, view, samples, x);
+  }
+  if (model.weights.empty()) return x;
+  if (!model.centres.empty()) x.rowwise() -= model.centres[static_cast<std::size_t>(view)];
+  const Matrix<double>& w = model.weights[static_cast<std::size_t>(view)];
+  Matrix<double> z(x.rows(), w.cols());
+  multiply<double>(x, w, z);
+  return z;
 }
 
 std::vector<bool> without_views(const Views& views) {
@@ -46,8 +53,8 @@ std::vector<bool> without_views(const Views& views) {
 }  // namespace
 
 Index FittedModel::components() const {
-  if (network) return network->shape.components;
-  return weights.empty() ? 0 : weights[0].cols();
+  if (!weights.empty()) return weights[0].cols();
+  return network ? network->shape.components : 0;
 }
 
 Matrix<double> transform(const FittedModel& model, const Views& views, Index view, std::span<const Index> samples,
@@ -59,11 +66,7 @@ Matrix<double> transform(const FittedModel& model, const Views& views, Index vie
   Matrix<double> z(static_cast<Index>(samples.size()), model.components());
   context.parallel_rows(z.rows(), [&](Index first, Index rows) {
     const auto chosen = part(samples, first, rows);
-    if (model.network) {
-      z.middleRows(first, rows) = network_rows(model, views, view, chosen).cast<double>();
-    } else {
-      z.middleRows(first, rows) = linear_rows(model, views, view, chosen);
-    }
+    z.middleRows(first, rows) = linear_rows(model, views, view, chosen);
   });
   return z;
 }
@@ -77,7 +80,7 @@ Matrix<double> class_scores(const FittedModel& model, const Views& views, Index 
   Matrix<double> scores(static_cast<Index>(samples.size()), static_cast<Index>(model.classes.size()));
   context.parallel_rows(scores.rows(), [&](Index first, Index rows) {
     const auto chosen = part(samples, first, rows);
-    if (model.network) {
+    if (model.has_head()) {
       const Matrix<float> z = network_rows(model, views, view, chosen);
       scores.middleRows(first, rows) = head_log_probabilities<float>(*model.network, view, z).cast<double>();
     } else {

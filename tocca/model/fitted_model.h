@@ -39,12 +39,14 @@ struct CanonicalPair {
 
 struct FittedModel {
   std::string method;
-  NamedTexts options;                         ///< every option that was in force, as text
-  NamedTexts provenance;                      ///< version, sample counts, how training ended
-  std::vector<ViewSchema> views;              ///< (V)
-  std::vector<std::string> classes;           ///< (C); empty: fitted without labels
-  std::optional<Network<float>> network;      ///< deep methods
-  std::vector<Matrix<double>> weights;        ///< linear projections: (V) of (d_v × k)
+  NamedTexts options;                     ///< every option that was in force, as text
+  NamedTexts provenance;                  ///< version, sample counts, how training ended
+  std::vector<ViewSchema> views;          ///< (V)
+  std::vector<std::string> classes;       ///< (C); empty: fitted without labels
+  std::optional<Network<float>> network;  ///< deep methods
+  /// Linear projections, (V) of (d_v × k): of the standardised columns x, or, after a network, of its Z less a centre.
+  std::vector<Matrix<double>> weights;
+  std::vector<RowVector<double>> centres;     ///< (V) of (d_o), of the linear projections after a network
   std::vector<LinearClassifier> classifiers;  ///< linear methods with labels: one for all projections, or one a view
   std::vector<CanonicalPair> pairs;           ///< one for each pair of views of a shared space
 
@@ -52,7 +54,9 @@ struct FittedModel {
   /// Maps views into a shared space (all methods but `svm`).
   [[nodiscard]] bool projects() const { return network.has_value() || !weights.empty(); }
   /// Predicts classes.
-  [[nodiscard]] bool predicts() const { return network.has_value() || !classifiers.empty(); }
+  [[nodiscard]] bool predicts() const { return has_head() || !classifiers.empty(); }
+  /// Has a network that gives class probabilities itself.
+  [[nodiscard]] bool has_head() const { return network && network->has_head(); }
   /// All views are mapped into one space; `nn` has a space for each.
   [[nodiscard]] bool has_shared_space() const { return projects() && !(network && !network->shape.shared_head); }
   /// Width of the shared space, k.

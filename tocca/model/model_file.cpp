@@ -1,8 +1,11 @@
 // The model file: safetensors with the model's texts as metadata. See docs/model-format.md.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "tocca/core/error.h"
 #include "tocca/model/fitted_model.h"
@@ -57,6 +60,21 @@ json pairs_to_json(const NamedTexts& texts) {
 
 NamedTexts pairs_from_json(const json& list) { return list.get<NamedTexts>(); }
 
+constexpr std::pair<std::string_view, Projection> kProjections[] = {
+    {"identity", Projection::identity}, {"whiten", Projection::whiten}, {"cca", Projection::cca}};
+
+std::string_view word_of(Projection projection) {
+  const auto same = [&](const auto& entry) { return entry.second == projection; };
+  return std::find_if(std::begin(kProjections), std::end(kProjections), same)->first;
+}
+
+Projection parse_projection(const std::string& text) {
+  for (const auto& [word, projection] : kProjections) {
+    if (text == word) return projection;
+  }
+  damaged(fmt::format("unknown projection '{}'", text));
+}
+
 json shape_to_json(const NetworkShape& s) {
   return {{"inputs", s.inputs},
           {"hidden_layers", s.hidden_layers},
@@ -64,7 +82,8 @@ json shape_to_json(const NetworkShape& s) {
           {"components", s.components},
           {"classes", s.classes},
           {"shared_head", s.shared_head},
-          {"whiten", s.projection == Projection::whiten},
+          {"projection", word_of(s.projection)},
+          {"paired", s.paired},
           {"decorrelated", s.decorrelated},
           {"momentum", s.momentum},
           {"whitening_epsilon", s.whitening.epsilon},
@@ -77,7 +96,7 @@ void check_shape(const NetworkShape& s, const TensorFile& file, std::size_t view
   constexpr Index kMost = 100000000;
   const bool plausible = s.inputs.size() == views && in_range(s.hidden_layers, 0, 1000) &&
                          in_range(s.hidden_size, 1, kMost) && in_range(s.components, 1, kMost) &&
-                         in_range(s.classes, 2, kMost) && s.momentum >= 0 && s.momentum < 1;
+                         (s.classes == 0 || in_range(s.classes, 2, kMost)) && s.momentum >= 0 && s.momentum < 1;
   if (!plausible) damaged("the shape of its network is impossible");
   for (std::size_t v = 0; v < views; ++v) {
     Index in = s.inputs[v];
@@ -100,7 +119,8 @@ NetworkShape shape_from_json(const json& j) {
   s.components = j.at("components");
   s.classes = j.at("classes");
   s.shared_head = j.at("shared_head");
-  s.projection = j.at("whiten").get<bool>() ? Projection::whiten : Projection::identity;
+  s.projection = parse_projection(j.at("projection").get<std::string>());
+  s.paired = j.at("paired");
   s.decorrelated = j.at("decorrelated");
   s.momentum = j.at("momentum");
   s.whitening.epsilon = j.at("whitening_epsilon");
@@ -175,6 +195,7 @@ FittedModel from_file(const TensorFile& file, const json& j) {
   }
   for (std::size_t v = 0; v < j.at("linear_weights"); ++v) {
     model.weights.push_back(file.matrix_d(numbered("linear.view", v)));
+    if (model.network) model.centres.push_back(row(file, numbered("centre.view", v), model.weights[v].rows()));
   }
   for (const json& cost : j.at("classifier_costs")) {
     const std::string name = numbered("classifier", model.classifiers.size());
@@ -194,20 +215,21 @@ void check_consistent(const FittedModel& model, const std::string& path) {
   require(views > 0, "it has no views");
   const auto classes = static_cast<Index>(model.classes.size());
   if (model.network) {
-    require(model.network->shape.classes == classes, "network and classes do not match");
+    require(!model.has_head() || model.network->shape.classes == classes, "network and classes do not match");
     require(model.network->finite(), "a weight of its network is not finite");
   }
   for (std::size_t v = 0; v < views; ++v) {
     const auto columns = static_cast<Index>(model.views[v].features.size());
     if (model.network) require(model.network->shape.inputs[v] == columns, "network and columns do not match");
     if (!model.weights.empty()) {
-      require(model.weights.size() == views && model.weights[v].rows() == columns, "weights and columns do not match");
+      const Index rows = model.network ? model.network->shape.components : columns;
+      require(model.weights.size() == views && model.weights[v].rows() == rows, "weights and columns do not match");
       require(model.weights[v].cols() == model.weights[0].cols(), "weights of two views do not match");
     }
   }
   for (std::size_t c = 0; c < model.classifiers.size(); ++c) {
     const Index reads =
-        model.weights.empty() && c < views ? static_cast<Index>(model.views[c].features.size()) : model.components();
+        !model.projects() && c < views ? static_cast<Index>(model.views[c].features.size()) : model.components();
     require(model.classifiers[c].weights.cols() == classes, "classifier and classes do not match");
     require(model.classifiers[c].weights.rows() == reads, "classifier and what it reads do not match");
   }
@@ -241,6 +263,9 @@ void save_model(const FittedModel& model, const std::string& path) {
     add_buffer(file, "statistics.", model.network->statistic_layout, model.network->statistics);
   }
   for (std::size_t v = 0; v < model.weights.size(); ++v) file.add(numbered("linear.view", v), model.weights[v]);
+  for (std::size_t v = 0; v < model.centres.size(); ++v) {
+    file.add(numbered("centre.view", v), Matrix<double>(model.centres[v]));
+  }
   for (std::size_t c = 0; c < model.classifiers.size(); ++c) {
     file.add(numbered("classifier", c) + ".weights", model.classifiers[c].weights);
     file.add(numbered("classifier", c) + ".bias", Matrix<double>(model.classifiers[c].bias));

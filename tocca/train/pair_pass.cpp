@@ -128,8 +128,7 @@ double PairPass<S>::ranking(double margin, double weight, ViewPass<S>& u, ViewPa
   gather<S>(v.z(), rows_v_, top(h_v_));
   top(d_u_).setZero();
   top(d_v_).setZero();
-  const double loss =
-      pairwise_ranking_loss<S>(top(h_u_), top(h_v_), margin, weight, top(d_u_), top(d_v_));
+  const double loss = pairwise_ranking_loss<S>(top(h_u_), top(h_v_), margin, weight, top(d_u_), top(d_v_));
   scatter_add<S>(top(d_u_), rows_u_, u.dz());
   scatter_add<S>(top(d_v_), rows_v_, v.dz());
   return loss;

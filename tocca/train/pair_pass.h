@@ -1,5 +1,5 @@
-/// What ties a pair of views together in a batch beyond the ℓ₂ distance: the trace-norm objective, the CCA layer and the
-/// ranking loss, on the samples that have both views.
+/// What ties a pair of views together in a batch beyond the ℓ₂ distance: the trace-norm objective, the CCA layer and
+/// the ranking loss, on the samples that have both views.
 #pragma once
 
 #include "tocca/model/network.h"

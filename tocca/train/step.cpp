@@ -1,8 +1,8 @@
 #include "tocca/train/step.h"
 
 #include "tocca/core/denormals.h"
-#include "tocca/ops/decorrelation.h"
 #include "tocca/core/error.h"
+#include "tocca/ops/decorrelation.h"
 #include "tocca/ops/dense.h"
 #include "tocca/ops/lda_loss.h"
 #include "tocca/ops/softmax.h"

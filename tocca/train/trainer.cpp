@@ -91,7 +91,8 @@ class Run {
 
   [[nodiscard]] Index least_rows() const {
     const NetworkShape& shape = network_.shape;
-    const bool batch_covariance = shape.projection == Projection::whiten && !shape.whitening.running;
+    const bool inverts = shape.projection != Projection::identity || shape.keeps_pairs();
+    const bool batch_covariance = inverts && !shape.whitening.running;
     const Index least = batch_covariance ? shape.components + 1 : 2;
     if (options_.batch_size < least) {
       throw InputError("train", batch_covariance

@@ -27,7 +27,7 @@ struct TrainOptions {
   Schedule schedule = Schedule::constant;  ///< of the learning rate
   Index batch_size = 32;                   ///< ≥ 2
   int epochs = 100;                        ///< ≥ 1
-  int pretrain_epochs = 0;  ///< epochs before that with the objective `pretraining`, ≥ 0
+  int pretrain_epochs = 0;                 ///< epochs before that with the objective `pretraining`, ≥ 0
   Objective pretraining = {};
   int patience = 20;  ///< epochs without a better validation score before stopping; 0: never stop early
 };
@@ -53,10 +53,10 @@ struct EpochRecord {
 
 struct TrainSummary {
   TrainStatus status = TrainStatus::closed_form;
-  std::string message;  ///< one sentence for the user
-  int epochs = 0;       ///< epochs finished
+  std::string message;       ///< one sentence for the user
+  int epochs = 0;            ///< epochs finished
   bool pretraining = false;  ///< it ended in the epochs before the first
-  int best_epoch = 0;   ///< the one whose weights were kept; 0: none was finished
+  int best_epoch = 0;        ///< the one whose weights were kept; 0: none was finished
   double seconds = 0;
   std::vector<EpochRecord> history;
 };

@@ -92,8 +92,8 @@ Matrix<double> RecentProjections::of(Index view) const {
   return rings_[static_cast<std::size_t>(view)].topRows(filled_).cast<double>();
 }
 
-void validate_epoch(const Network<float>& network, const Objective& objective, const TrainingData& validation, const RecentProjections& recent,
-                    const Context& context, EpochRecord& record) {
+void validate_epoch(const Network<float>& network, const Objective& objective, const TrainingData& validation,
+                    const RecentProjections& recent, const Context& context, EpochRecord& record) {
   record.validation_accuracy = record.validation_loss = record.sum_correlation = kNan;
   if (validation.dataset == nullptr) return;
   const Dataset& data = *validation.dataset;

@@ -22,8 +22,9 @@ class RecentProjections {
   Index filled_ = 0;
 };
 
-/// Accuracy (with a head) and task loss on the validation samples, and the sum of held-out correlations, into the record.
-void validate_epoch(const Network<float>& network, const Objective& objective, const TrainingData& validation, const RecentProjections& recent,
-                    const Context& context, EpochRecord& record);
+/// Accuracy (with a head) and task loss on the validation samples, and the sum of held-out correlations, into the
+/// record.
+void validate_epoch(const Network<float>& network, const Objective& objective, const TrainingData& validation,
+                    const RecentProjections& recent, const Context& context, EpochRecord& record);
 
 }  // namespace tocca

@@ -24,11 +24,11 @@ class ViewPass {
   void forward(Network<S>& network, double dropout, const Rng& rng);
 
   [[nodiscard]] Index rows() const { return rows_; }
-  [[nodiscard]] MatrixMap<S> a() { return top(a_); }                       ///< before whitening (m × d_o)
+  [[nodiscard]] MatrixMap<S> a() { return top(a_); }                        ///< before whitening (m × d_o)
   [[nodiscard]] MatrixMap<S> z() { return projects_ ? top(z_) : top(a_); }  ///< in the shared space (m × d_o)
-  [[nodiscard]] MatrixMap<S> dz() { return top(dz_); }                     ///< ∂L/∂Z, then ∂L/∂A (m × d_o)
+  [[nodiscard]] MatrixMap<S> dz() { return top(dz_); }                      ///< ∂L/∂Z, then ∂L/∂A (m × d_o)
   [[nodiscard]] MatrixMap<S> coupling() { return top(coupling_); }  ///< ∂/∂A of what ties pairs of views (m × d_o)
-  [[nodiscard]] MatrixMap<S> logits() { return top(logits_); }             ///< (m × C)
+  [[nodiscard]] MatrixMap<S> logits() { return top(logits_); }      ///< (m × C)
 
   /// ∂L/∂Z in dz() becomes ∂L/∂A; nothing to do without whitening.
   void backward_projection();
