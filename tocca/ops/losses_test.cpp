@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <type_traits>
 
+#include "tocca/core/error.h"
 #include "tocca/ops/decorrelation.h"
 #include "tocca/ops/l2_distance.h"
 #include "tocca/ops/nadam.h"
@@ -130,6 +132,54 @@ TEST(SoftmaxCrossEntropy, NoLabelGivesNothingAndHugeLogitsStayFinite) {
   huge << 1e30F, -1e30F;
   EXPECT_TRUE(std::isfinite(softmax_cross_entropy<float>(std::vector<int>{0}, huge)));
   EXPECT_TRUE(huge.allFinite());
+}
+
+// −log softmax, weighted and smoothed as the header has it, written out.
+double smoothed_by_hand(const std::vector<int>& labels, const SoftmaxOptions& options, Matrix<double> logits) {
+  log_softmax<double>(logits);
+  double loss = 0, total = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] < 0) continue;
+    RowVector<double> q =
+        RowVector<double>::Constant(logits.cols(), options.label_smoothing / static_cast<double>(logits.cols()));
+    q(labels[i]) += 1 - options.label_smoothing;
+    loss -= options.class_weights(labels[i]) * q.dot(logits.row(static_cast<Index>(i)));
+    total += options.class_weights(labels[i]);
+  }
+  return loss / total;
+}
+
+TEST(SoftmaxCrossEntropy, WeightedAndSmoothed) {
+  const std::vector<int> labels{2, -1, 0, 1, 1};
+  for (const double smoothing : {0.0, 0.1, 0.7}) {
+    SoftmaxOptions options{RowVector<double>(3), smoothing};
+    options.class_weights << 0.5, 3, 1.2;
+    Rng rng(5);
+    const Matrix<double> logits = 3 * random_matrix(rng, 5, 3);
+    const auto loss = [&](Matrix<double> x) { return softmax_cross_entropy<double>(labels, options, x); };
+    EXPECT_NEAR(loss(logits), smoothed_by_hand(labels, options, logits), 1e-13);
+    Matrix<double> gradient = logits;
+    softmax_cross_entropy<double>(labels, options, gradient);
+    EXPECT_TRUE(gradient.row(1).isZero(0));
+    EXPECT_LT(max_gradient_error(loss, logits, gradient), 1e-8);
+  }
+}
+
+TEST(SoftmaxCrossEntropy, ClassesOfWeightZeroGiveNothing) {
+  SoftmaxOptions options{RowVector<double>::Zero(2), 0.1};
+  Matrix<double> logits = Matrix<double>::Ones(2, 2);
+  EXPECT_EQ(softmax_cross_entropy<double>(std::vector<int>{0, 1}, options, logits), 0);
+  EXPECT_TRUE(logits.isZero(0));
+}
+
+TEST(SoftmaxCrossEntropy, OptionsAreChecked) {
+  Matrix<double> logits = Matrix<double>::Ones(1, 3);
+  const std::vector<int> labels{0};
+  for (const SoftmaxOptions& options :
+       {SoftmaxOptions{RowVector<double>::Ones(2), 0}, SoftmaxOptions{-RowVector<double>::Ones(3), 0},
+        SoftmaxOptions{RowVector<double>::Constant(3, NAN), 0}, SoftmaxOptions{{}, 1}, SoftmaxOptions{{}, -0.1}}) {
+    EXPECT_THROW(softmax_cross_entropy<double>(labels, options, logits), InputError);
+  }
 }
 
 TEST(LogSoftmax, RowsAreDistributions) {
