@@ -1,8 +1,8 @@
 """Golden values for the linear methods of several views and for the classifiers, in NumPy, SciPy and scikit-learn.
 
 Usage: python3 tools/linear_reference.py [--seed 5] [--out tests/data/linear_reference.json]
-Needs numpy, scipy and scikit-learn. Matrices are lists of rows; rows are samples (n x d). The methods of several views are
-solved here as their papers state them, with whole d x d matrices and a general solver; the library takes other ways.
+Needs numpy, scipy and scikit-learn. Matrices are lists of rows; rows are samples (n x d). The methods of several views
+are solved here as their papers state them, with whole d x d matrices and a general solver; the library takes other ways.
 """
 import argparse
 import json

@@ -166,6 +166,7 @@ double search_cost(const Samples& samples, SparseRows& sparse, int fold_count, c
                    const Context& context) {
   const std::vector<int> fold_of = grouped_folds(samples.y, samples.groups, fold_count, rng);
   std::vector<Fold> folds;
+  folds.reserve(static_cast<std::size_t>(fold_count));
   for (int f = 0; f < fold_count; ++f) folds.push_back(make_fold(samples, sparse, fold_of, f));
   std::vector<double> costs = search.costs;
   std::sort(costs.begin(), costs.end());

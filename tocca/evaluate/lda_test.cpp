@@ -100,6 +100,12 @@ TEST(Lda, DegenerateColumnsChangeNothing) {
   const Matrix<double> want = log_posterior(fit_lda(data.x, data.y, 3, {.shrinkage = 0}).scores(data.x));
   const LinearClassifier lda = fit_lda(wide, data.y, 3, {.shrinkage = 0});
   EXPECT_LT(max_error(log_posterior(lda.scores(wide)), want), 1e-9);
+  // The pseudo-inverse has nothing along the null directions.
+  Matrix<double> null(3, 7);
+  null << 0, 0, 0, 0, 1, 0, 0,  //
+      0, 1, 0, 0, 0, -1, 0,     //
+      1, 0, -3, 0, 0, 0, -1;
+  EXPECT_LT(max_error(null * lda.weights, Matrix<double>::Zero(3, 3)), 1e-9);
 }
 
 TEST(Lda, MovedDataHaveTheSamePosteriors) {

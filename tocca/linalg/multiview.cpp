@@ -26,6 +26,7 @@ std::vector<WhitenedView> whiten(std::span<const Matrix<double>> views, const Mu
 
 std::vector<Index> ranks_of(const std::vector<WhitenedView>& views) {
   std::vector<Index> ranks;
+  ranks.reserve(views.size());
   for (const WhitenedView& view : views) ranks.push_back(view.map.rows());
   return ranks;
 }

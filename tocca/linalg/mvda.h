@@ -13,7 +13,7 @@ namespace tocca {
 
 /// W = [W₁; ...; W_V] that maximises tr((WᵀDW)⁻¹ WᵀSW), the between- over the within-class scatter of all projections
 /// X_v W_v of all views taken together: a class has one mean μ_c over its samples in every view, so that samples of a
-/// class are drawn together across the views (equations 5–11). With m_c samples of class c and the mean μ_cv of view v,
+/// class are drawn together across the views. With m_c samples of class c and the mean μ_cv of view v,
 ///     S_vw = Σ_c (m_c / V) μ_cv μ_cwᵀ / (n − 1),   D_vw = [v = w] (X_vᵀX_v / (n − 1) + r_v I) − S_vw.
 /// Views (V ≥ 1) as for `mcca`; only samples with a label (y ≥ 0) enter, and each view is centred on them, where the
 /// paper leaves the difference between the views' means within the classes. y (n), classes of any numbers.
