@@ -20,7 +20,7 @@ import tempfile
 
 METHODS = ("svm", "nn", "tocca-w", "tocca-sd", "tocca-nd")
 SETTINGS = ("hidden_layers=1", "hidden_size=200", "n_components=50", "batch_size=100", "learning_rate=1e-3",
-            "weight_decay=1e-3", "epochs=200", "patience=40", "dropout=0.2")
+            "weight_decay=1e-3", "epochs=200", "patience=0", "dropout=0.2")
 
 
 def read(path):

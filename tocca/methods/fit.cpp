@@ -112,15 +112,15 @@ FitResult fit(const Dataset& data, const Dataset* given_validation, const Option
     case Family::linear_multiview:
       result.summary.message = fit_linear_multiview(result.model, method, parts.training, options, context);
       break;
-    case Family::linear_svm:
-      fit_linear_svm(result.model, parts.training, options, context);
+    case Family::linear_classifier:
+      add_view_classifiers(result.model, method, parts.training, options, context);
       break;
     case Family::deep:
       result.summary = fit_network(result.model, method, parts.training,
                                    parts.validation ? &*parts.validation : nullptr, options, context);
       if (method.final_cca) add_final_cca(result.model, parts.training, options, context);
       if (!result.model.has_head() && parts.training.labels.labelled() > 0) {
-        add_projection_classifier(result.model, parts.training, options, context);
+        add_projection_classifier(result.model, method, parts.training, options, context);
       }
       break;
   }

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "tocca/core/error.h"
+#include "tocca/evaluate/lda.h"
+#include "tocca/evaluate/logistic.h"
 #include "tocca/evaluate/svm.h"
 #include "tocca/linalg/cca.h"
 #include "tocca/linalg/covariance.h"
@@ -102,10 +104,21 @@ Matrix<double> standardized_rows(const FittedModel& model, const Dataset& data, 
   return x;
 }
 
-SvmOptions svm_options(const Options& options) {
-  SvmOptions svm;
-  if (options.svm_cost > 0) svm.costs = {options.svm_cost};
-  return svm;
+LinearClassifier fit_classifier(Classifier kind, const Stacked& data, int class_count, const Options& options,
+                                const Rng& rng, const Context& context) {
+  const auto search = [&](auto how) {
+    if (options.svm_cost > 0) how.costs = {options.svm_cost};
+    how.groups = data.samples;
+    return how;
+  };
+  switch (kind) {
+    case Classifier::lda:
+      return fit_lda(data.rows, data.codes, class_count);
+    case Classifier::logistic:
+      return fit_logistic(data.rows, data.codes, class_count, search(LogisticOptions{}), rng, context);
+    default:
+      return fit_svm(data.rows, data.codes, class_count, search(SvmOptions{}), rng, context);
+  }
 }
 
 std::string told_rank(const FittedModel& model, const CcaSolution& solution, Index wanted) {
@@ -129,7 +142,7 @@ std::string fit_linear_cca(FittedModel& model, const Method& method, const Datas
                                .ridge = method.ridge ? options.ridge : 0};
   const CcaSolution solution = solve(model, training.views, samples, cca_options, context);
   model.weights = {solution.weights1, solution.weights2};
-  if (training.labels.labelled() > 0) add_projection_classifier(model, training, options, context);
+  if (training.labels.labelled() > 0) add_projection_classifier(model, method, training, options, context);
   const std::string told = told_rank(model, solution, options.n_components);
   if (!told.empty()) context.warn(told);
   return told;
@@ -149,7 +162,7 @@ std::string fit_linear_multiview(FittedModel& model, const Method& method, const
       std::min(multiview.components, method.solve(rows, codes, {.components = 0}).eigenvalues.size());
   MultiviewSolution solution = method.solve(rows, codes, multiview);
   model.weights = std::move(solution.weights);
-  if (training.labels.labelled() > 0) add_projection_classifier(model, training, options, context);
+  if (training.labels.labelled() > 0) add_projection_classifier(model, method, training, options, context);
   const Index got = model.components();
   if (options.n_components == 0 || got >= options.n_components) return {};
   const std::string told = fmt::format("n_components: got {}, lowered to {}, as many as method '{}' has here",
@@ -171,22 +184,21 @@ void add_final_cca(FittedModel& model, const Dataset& training, const Options& o
   model.centres = std::move(centres);
 }
 
-void add_projection_classifier(FittedModel& model, const Dataset& training, const Options& options,
-                               const Context& context) {
+void add_projection_classifier(FittedModel& model, const Method& method, const Dataset& training,
+                               const Options& options, const Context& context) {
   const Stacked all = stack_projections(model, training, context);
-  SvmOptions svm = svm_options(options);
-  svm.groups = all.samples;
-  model.classifiers.push_back(fit_svm(all.rows, all.codes, static_cast<int>(training.labels.class_count()), svm,
-                                      Rng(options.seed).split("svm"), context));
+  model.classifiers.push_back(fit_classifier(method.classifier, all, static_cast<int>(training.labels.class_count()),
+                                             options, Rng(options.seed).split("svm"), context));
 }
 
-void fit_linear_svm(FittedModel& model, const Dataset& training, const Options& options, const Context& context) {
+void add_view_classifiers(FittedModel& model, const Method& method, const Dataset& training, const Options& options,
+                          const Context& context) {
   for (Index v = 0; v < training.views.count(); ++v) {
     const auto samples = samples_with_view(training.views, v);
-    const Matrix<double> x = standardized_rows(model, training, v, samples);
     const Labels labels = training.labels.select(samples);
-    model.classifiers.push_back(fit_svm(x, labels.codes, static_cast<int>(labels.class_count()), svm_options(options),
-                                        Rng(options.seed).split("svm", static_cast<std::uint64_t>(v)), context));
+    const Stacked view{standardized_rows(model, training, v, samples), labels.codes, samples};
+    model.classifiers.push_back(fit_classifier(method.classifier, view, static_cast<int>(labels.class_count()), options,
+                                               Rng(options.seed).split("svm", static_cast<std::uint64_t>(v)), context));
   }
 }
 

@@ -1,11 +1,11 @@
-/// The methods in closed form: CCA, ridge CCA and the linear SVM.
+/// The methods in closed form: linear CCA of two and more views, and linear classifiers.
 #pragma once
 
 #include "tocca/methods/methods.h"
 
 namespace tocca {
 
-/// Adds W₁, W₂ to the model from the samples that have both views, and with labels a linear SVM on all projections.
+/// Adds W₁, W₂ to the model from the samples that have both views, and with labels a classifier on all projections.
 /// Returns what was noteworthy (a reduced number of components), empty if nothing.
 std::string fit_linear_cca(FittedModel& model, const Method& method, const Dataset& training, const Options& options,
                            const Context& context);
@@ -19,11 +19,12 @@ std::string fit_linear_multiview(FittedModel& model, const Method& method, const
 /// options.whitening_epsilon as the ridge), from the samples that have all views.
 void add_final_cca(FittedModel& model, const Dataset& training, const Options& options, const Context& context);
 
-/// Adds a linear SVM on the projections of all views of the labelled samples.
-void add_projection_classifier(FittedModel& model, const Dataset& training, const Options& options,
-                               const Context& context);
+/// Adds method.classifier on the projections of all views of the labelled samples.
+void add_projection_classifier(FittedModel& model, const Method& method, const Dataset& training,
+                               const Options& options, const Context& context);
 
-/// Adds one linear SVM a view, fitted on its standardised columns.
-void fit_linear_svm(FittedModel& model, const Dataset& training, const Options& options, const Context& context);
+/// Adds method.classifier for each view, fitted on its standardised columns.
+void add_view_classifiers(FittedModel& model, const Method& method, const Dataset& training, const Options& options,
+                          const Context& context);
 
 }  // namespace tocca

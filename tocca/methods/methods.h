@@ -14,11 +14,14 @@
 namespace tocca {
 
 enum class Family {
-  linear_cca,        ///< two views
-  linear_multiview,  ///< mcca, gcca, smvcca, mvda
-  linear_svm,
+  linear_cca,         ///< two views
+  linear_multiview,   ///< mcca, gcca, smvcca, mvda
+  linear_classifier,  ///< svm, lda, logistic: one on the columns of each view
   deep
 };
+
+/// What predicts classes from standardised columns, or from the projections of a method without a head.
+enum class Classifier { svm, lda, logistic };
 
 struct Method {
   std::string_view name;
@@ -37,6 +40,7 @@ struct Method {
   bool shared_head = true;
   bool pretraining = false;  ///< with the trace norm of A, before the epochs counted
   bool final_cca = false;    ///< a linear CCA of the projections ends the fit
+  Classifier classifier = Classifier::svm;
   // Linear.
   bool ridge = false;
   MultiviewSolution (*solve)(std::span<const Matrix<double>>, std::span<const int>, const MultiviewOptions&) = nullptr;

@@ -60,7 +60,7 @@ struct Separation {
   Matrix<double> vectors;
 };
 
-Separation smallest_separations(const Scatters& s, Index classes, const LdaOptions& options) {
+Separation smallest_separations(const Scatters& s, Index classes, const LdaLossOptions& options) {
   const Index d = s.total.rows();
   const Matrix<double> ridged = s.within + options.ridge * Matrix<double>::Identity(d, d);
   const Matrix<double> root = inverse_sqrt(symmetric_eigen(ridged));
@@ -89,7 +89,7 @@ Matrix<double> through_scatter(const Matrix<double>& x, const Matrix<double>& v,
 }  // namespace
 
 template <class S>
-double lda_loss(ConstMatrixRef<S> h, std::span<const int> labels, const LdaOptions& options, double weight,
+double lda_loss(ConstMatrixRef<S> h, std::span<const int> labels, const LdaLossOptions& options, double weight,
                 MatrixRef<S> d) {
   const Matrix<double> rows = h.template cast<double>();
   const std::vector<ClassRows> classes = by_class(rows, labels);
@@ -113,9 +113,9 @@ double lda_loss(ConstMatrixRef<S> h, std::span<const int> labels, const LdaOptio
   return -chosen.values.mean();
 }
 
-template double lda_loss<float>(ConstMatrixRef<float>, std::span<const int>, const LdaOptions&, double,
+template double lda_loss<float>(ConstMatrixRef<float>, std::span<const int>, const LdaLossOptions&, double,
                                 MatrixRef<float>);
-template double lda_loss<double>(ConstMatrixRef<double>, std::span<const int>, const LdaOptions&, double,
+template double lda_loss<double>(ConstMatrixRef<double>, std::span<const int>, const LdaLossOptions&, double,
                                  MatrixRef<double>);
 
 }  // namespace tocca

@@ -9,7 +9,7 @@
 
 namespace tocca {
 
-struct LdaOptions {
+struct LdaLossOptions {
   double ridge = 1e-3;     ///< r, added to the diagonal of S_w, > 0
   double threshold = 1.0;  ///< only eigenvalues up to the smallest plus this are maximised, ≥ 0
 };
@@ -23,7 +23,7 @@ struct LdaOptions {
 /// A class with a single row has no covariance: it counts in S_t and in C, not in S_w. With fewer than two classes, or
 /// no class with two rows, the loss is 0 and adds no gradient.
 template <class S>
-double lda_loss(ConstMatrixRef<S> h, std::span<const int> labels, const LdaOptions& options, double weight,
+double lda_loss(ConstMatrixRef<S> h, std::span<const int> labels, const LdaLossOptions& options, double weight,
                 MatrixRef<S> d);
 
 }  // namespace tocca

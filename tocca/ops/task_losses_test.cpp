@@ -31,13 +31,13 @@ struct Result {
   Matrix<double> d;
 };
 
-Result lda(const Matrix<double>& h, const std::vector<int>& labels, const LdaOptions& options = {}, double weight = 1) {
+Result lda(const Matrix<double>& h, const std::vector<int>& labels, const LdaLossOptions& options = {}, double weight = 1) {
   Result result{0, Matrix<double>::Zero(h.rows(), h.cols())};
   result.loss = lda_loss<double>(h, labels, options, weight, result.d);
   return result;
 }
 
-void check_lda(const Matrix<double>& h, const std::vector<int>& labels, const LdaOptions& options) {
+void check_lda(const Matrix<double>& h, const std::vector<int>& labels, const LdaLossOptions& options) {
   const Result at = lda(h, labels, options, 0.7);
   EXPECT_LT(at.loss, 0);
   const auto loss = [&](const Matrix<double>& x) { return 0.7 * lda(x, labels, options).loss; };

@@ -138,20 +138,36 @@ struct GradientCase {
   bool gaps;
   double labelled;
   bool shared_head = true;
+  Task task = Task::softmax;
+  Agreement agreement = Agreement::l2;
 };
+
+constexpr Agreement kTraceNorm = Agreement::trace_norm;
 
 class NetworkGradient : public ::testing::TestWithParam<GradientCase> {};
 INSTANTIATE_TEST_SUITE_P(
     Recipes, NetworkGradient,
-    ::testing::Values(GradientCase{"w", Projection::whiten, false, 2, 9, false, 1},
-                      GradientCase{"sd", Projection::identity, true, 2, 9, false, 1},
-                      GradientCase{"nd", Projection::identity, false, 2, 9, false, 1},
-                      GradientCase{"w_three_views_gaps", Projection::whiten, false, 3, 12, true, 0.6},
-                      GradientCase{"sd_three_views_gaps", Projection::identity, true, 3, 12, true, 0.6},
-                      GradientCase{"w_batch_of_two", Projection::whiten, false, 2, 2, false, 1},
-                      GradientCase{"sd_unlabelled", Projection::identity, true, 2, 6, false, 0},
-                      GradientCase{"nn", Projection::identity, false, 2, 8, false, 1, false},
-                      GradientCase{"one_view", Projection::whiten, false, 1, 8, false, 1}),
+    ::testing::Values(
+        GradientCase{"w", Projection::whiten, false, 2, 9, false, 1},
+        GradientCase{"sd", Projection::identity, true, 2, 9, false, 1},
+        GradientCase{"nd", Projection::identity, false, 2, 9, false, 1},
+        GradientCase{"w_three_views_gaps", Projection::whiten, false, 3, 12, true, 0.6},
+        GradientCase{"sd_three_views_gaps", Projection::identity, true, 3, 12, true, 0.6},
+        GradientCase{"w_batch_of_two", Projection::whiten, false, 2, 2, false, 1},
+        GradientCase{"sd_unlabelled", Projection::identity, true, 2, 6, false, 0},
+        GradientCase{"nn", Projection::identity, false, 2, 8, false, 1, false},
+        GradientCase{"one_view", Projection::whiten, false, 1, 8, false, 1},
+        GradientCase{"softcca", Projection::identity, true, 2, 9, false, 0, true, Task::none},
+        GradientCase{"dcca", Projection::identity, false, 2, 9, false, 0, true, Task::none, kTraceNorm},
+        GradientCase{"dcca_three_views_gaps", Projection::identity, false, 3, 12, true, 0, true, Task::none,
+                     kTraceNorm},
+        GradientCase{"dcca_deeplda", Projection::identity, false, 2, 12, false, 1, true, Task::lda, kTraceNorm},
+        GradientCase{"dcca_deeplda_gaps", Projection::identity, false, 3, 16, true, 0.8, true, Task::lda, kTraceNorm},
+        GradientCase{"w_trace_norm", Projection::whiten, false, 2, 9, false, 1, true, Task::softmax, kTraceNorm},
+        GradientCase{"ccal_ce", Projection::cca, false, 2, 9, false, 1, true, Task::softmax, Agreement::none},
+        GradientCase{"ccal_rank", Projection::cca, false, 2, 9, false, 0, true, Task::ranking, Agreement::none},
+        GradientCase{"ranking_three_views_gaps", Projection::whiten, false, 3, 12, true, 0, true, Task::ranking,
+                     Agreement::l2}),
     [](const auto& info) { return info.param.name; });
 
 Problem random_problem(const GradientCase& c, Rng& rng) {
@@ -161,9 +177,14 @@ Problem random_problem(const GradientCase& c, Rng& rng) {
   p.shape.projection = c.projection;
   p.shape.decorrelated = c.decorrelated;
   p.shape.shared_head = c.shared_head;
+  p.shape.paired = c.agreement == Agreement::trace_norm || c.task == Task::ranking;
+  if (c.task != Task::softmax) p.shape.classes = 0;
   p.shape.momentum = 0.7;
-  p.objective = {
-      .agreement_weight = c.shared_head ? 0.4 : 0, .decorrelation_weight = c.decorrelated ? 0.2 : 0, .dropout = 0.2};
+  p.objective = {.task = c.task,
+                 .agreement = c.agreement,
+                 .agreement_weight = c.shared_head ? 0.4 : 0,
+                 .decorrelation_weight = c.decorrelated ? 0.2 : 0,
+                 .dropout = 0.2};
   std::vector<std::vector<int>> present(p.shape.inputs.size());
   std::vector<int> labels;
   for (Index i = 0; i < c.batch; ++i) {
