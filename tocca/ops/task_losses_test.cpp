@@ -309,6 +309,15 @@ TEST(PairwiseRankingLoss, WellSeparatedPairsCostNothing) {
   EXPECT_TRUE(at.d1.isZero(0));
 }
 
+TEST(PairwiseRankingLoss, LengthsDoNotMatter) {
+  Rng rng(10);
+  const Matrix<double> z1 = random_matrix(rng, 3, 4), z2 = random_matrix(rng, 3, 4);
+  Matrix<double> scaled = z2;
+  scaled.row(0) *= 1e200;
+  scaled.row(1) *= 1e-8;
+  EXPECT_NEAR(ranking(z1, scaled, 0.5).loss, ranking(z1, z2, 0.5).loss, 1e-14);
+}
+
 TEST(PairwiseRankingLoss, ZeroAndHugeRowsStayFinite) {
   Rng rng(8);
   Matrix<double> z1 = random_matrix(rng, 5, 3), z2 = random_matrix(rng, 5, 3);
