@@ -30,13 +30,15 @@ NetworkShape network_shape(const Method& method, const Dataset& training, const 
 
 TrainOptions train_options(const Method& method, const Options& options) {
   TrainOptions train;
+  const Perturbation perturbation{
+      .dropout = options.dropout, .input_dropout = options.input_dropout, .input_noise = options.input_noise};
   // Without a task there is nothing to weigh the agreement against.
   train.objective = {.task = method.task,
                      .agreement = method.agreement,
                      .agreement_weight = method.task == Task::none ? 1 : options.agreement_weight,
                      .decorrelation_weight = method.decorrelation ? options.decorrelation_weight : 0,
                      .weight_decay = options.weight_decay,
-                     .dropout = options.dropout,
+                     .perturbation = perturbation,
                      .margin = options.margin};
   if (method.pretraining) {
     train.pretrain_epochs = static_cast<int>(options.pretrain_epochs);
@@ -44,7 +46,7 @@ TrainOptions train_options(const Method& method, const Options& options) {
                          .agreement = Agreement::trace_norm,
                          .agreement_weight = 1,
                          .weight_decay = options.weight_decay,
-                         .dropout = options.dropout,
+                         .perturbation = perturbation,
                          .skip_cca_layer = true};
   }
   train.nadam.learning_rate = options.learning_rate;

@@ -24,6 +24,8 @@ struct Options {
   Index hidden_layers = 2;             ///< L
   Index hidden_size = 200;             ///< units of a hidden layer
   double dropout = 0;                  ///< rate after each hidden layer
+  double input_dropout = 0;            ///< rate at which standardised columns are set to 0 in training
+  double input_noise = 0;              ///< standard deviation of noise added to standardised columns in training
   double agreement_weight = 0.1;       ///< λ of the ℓ₂ distance (λ₁ of tocca-sd)
   double decorrelation_weight = 0.01;  ///< λ₂ of tocca-sd
   double whitening_epsilon = 0.1;      ///< added to the covariance (of columns of variance 1) before whitening

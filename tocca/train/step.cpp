@@ -119,7 +119,7 @@ void TrainingStep<S>::forward(const Batch& batch, const RowReader<S>& read, cons
     ViewPass<S>& pass = passes_[static_cast<std::size_t>(view)];
     const MatrixMap<S> input = pass.input(static_cast<Index>(samples.size()));
     if (!samples.empty()) read(view, samples, input);
-    pass.forward(network_, objective_.dropout, rng);
+    pass.forward(network_, objective_.perturbation, rng);
   });
 }
 
@@ -231,7 +231,7 @@ void TrainingStep<S>::encoder_backward(std::size_t v, const Batch& batch, const 
                                                     s[e.decorrelation_cross], s[e.decorrelation_normaliser], pass.dz());
   }
   pass.backward_encoder(
-      network_, objective_.dropout, rng, gradients_,
+      network_, objective_.perturbation.dropout, rng, gradients_,
       [&](const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy) { weight_gradient(weight, x, dy, with_update); });
 }
 

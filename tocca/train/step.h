@@ -38,7 +38,7 @@ struct Objective {
   double agreement_weight = 0.1;
   double decorrelation_weight = 0;  ///< needs a network with `decorrelated`
   double weight_decay = 0;
-  double dropout = 0;  ///< rate after each hidden layer
+  Perturbation perturbation = {};
   /// Passes A by the CCA layer: Z is not computed, and only losses of A count.
   bool skip_cca_layer = false;
   double margin = 0.5;  ///< of the ranking loss

@@ -184,7 +184,7 @@ Problem random_problem(const GradientCase& c, Rng& rng) {
                  .agreement = c.agreement,
                  .agreement_weight = c.shared_head ? 0.4 : 0,
                  .decorrelation_weight = c.decorrelated ? 0.2 : 0,
-                 .dropout = 0.2};
+                 .perturbation = {.dropout = 0.2, .input_dropout = 0.1, .input_noise = 0.1}};
   std::vector<std::vector<int>> present(p.shape.inputs.size());
   std::vector<int> labels;
   for (Index i = 0; i < c.batch; ++i) {

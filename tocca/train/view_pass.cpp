@@ -58,9 +58,23 @@ void ViewPass<S>::forward_layer(const Network<S>& network, std::size_t l, double
 }
 
 template <class S>
-void ViewPass<S>::forward(Network<S>& network, double dropout, const Rng& rng) {
+void ViewPass<S>::perturb_input(const Perturbation& perturbation, const Rng& rng) {
+  if (perturbation.input_noise > 0) {
+    Rng noise = rng.split("view", static_cast<std::uint64_t>(view_)).split("input noise");
+    MatrixMap<S> x = top(x_);
+    for (Index i = 0; i < x.size(); ++i) x.data()[i] += static_cast<S>(perturbation.input_noise * noise.normal());
+  }
+  if (perturbation.input_dropout > 0) {
+    const Rng which = rng.split("view", static_cast<std::uint64_t>(view_)).split("input dropout");
+    dropout<S>(top(x_), perturbation.input_dropout, which.key());
+  }
+}
+
+template <class S>
+void ViewPass<S>::forward(Network<S>& network, const Perturbation& perturbation, const Rng& rng) {
   if (rows_ == 0) return;
-  for (std::size_t l = 0; l < layers_.size(); ++l) forward_layer(network, l, dropout, rng);
+  perturb_input(perturbation, rng);
+  for (std::size_t l = 0; l < layers_.size(); ++l) forward_layer(network, l, perturbation.dropout, rng);
   const EncoderSlots& e = network.encoder(view_);
   const RowVector<S> none;
   dense_forward<S>(layer_input(layers_.size()), network.parameters[e.output_weight], none, top(linear_));

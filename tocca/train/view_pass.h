@@ -12,6 +12,13 @@
 
 namespace tocca {
 
+/// What training does to a view at random, and inference does not.
+struct Perturbation {
+  double dropout = 0;        ///< rate after each hidden layer
+  double input_dropout = 0;  ///< rate of the standardised columns
+  double input_noise = 0;    ///< standard deviation of normal noise added to the standardised columns
+};
+
 template <class S>
 class ViewPass {
  public:
@@ -21,7 +28,7 @@ class ViewPass {
   /// Where the caller puts the batch's standardised rows (m × d_v). m = 0: the view is left out of this step.
   MatrixMap<S> input(Index rows);
   /// x → A → Z on the batch, in training mode; the network's running statistics of this view move on.
-  void forward(Network<S>& network, double dropout, const Rng& rng);
+  void forward(Network<S>& network, const Perturbation& perturbation, const Rng& rng);
 
   [[nodiscard]] Index rows() const { return rows_; }
   [[nodiscard]] MatrixMap<S> a() { return top(a_); }                        ///< before whitening (m × d_o)
@@ -48,6 +55,7 @@ class ViewPass {
 
   MatrixMap<S> top(Matrix<S>& m) const { return {m.data(), rows_, m.cols()}; }
   MatrixMap<S> layer_input(std::size_t layer) { return layer == 0 ? top(x_) : top(layers_[layer - 1].output); }
+  void perturb_input(const Perturbation& perturbation, const Rng& rng);
   void forward_layer(const Network<S>& network, std::size_t layer, double dropout, const Rng& rng);
   void update_statistics(Network<S>& network);
 
