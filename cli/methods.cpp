@@ -26,7 +26,7 @@ std::string views_text(const Method& method) {
 std::string methods_text() {
   std::string text;
   for (const Method& method : methods()) {
-    text += fmt::format("{:<10}{}\n{:10}objective: {}\n{:10}views: {}; labels: {}; source: {}\n", method.name,
+    text += fmt::format("{:<15}{}\n{:15}objective: {}\n{:15}views: {}; labels: {}; source: {}\n", method.name,
                         method.title, "", method.objective, "", views_text(method),
                         method.needs_labels ? "needed" : "not needed", method.source);
   }
@@ -41,20 +41,12 @@ std::string formats_text() {
   return align(rows);
 }
 
-std::string allowed(const OptionField& field) {
-  if (!field.choices.empty()) return join(field.choices, ", ");
-  if (field.most <= field.least) return "";
-  constexpr double kNoBound = 1e9;
-  if (field.most >= kNoBound) return fmt::format("at least {}", field.least);
-  return fmt::format("{} to {}{}", field.least, field.open_top ? "below " : "", field.most);
-}
-
 std::string options_text() {
   const NamedTexts defaults = option_texts(Options{});
   std::vector<std::vector<std::string>> rows{{"option", "default", "allowed", "meaning"}};
   std::size_t i = 0;
   for (const OptionField& field : option_fields()) {
-    rows.push_back({std::string(field.name), defaults[i++].second, allowed(field), std::string(field.help)});
+    rows.push_back({std::string(field.name), defaults[i++].second, allowed_values(field), std::string(field.help)});
   }
   return align(rows);
 }
@@ -86,8 +78,10 @@ ordered_json option_list() {
   ordered_json list = ordered_json::array();
   std::size_t i = 0;
   for (const OptionField& field : option_fields()) {
-    list.push_back(
-        {{"option", field.name}, {"default", defaults[i++].second}, {"allowed", allowed(field)}, {"help", field.help}});
+    list.push_back({{"option", field.name},
+                    {"default", defaults[i++].second},
+                    {"allowed", allowed_values(field)},
+                    {"help", field.help}});
   }
   return list;
 }

@@ -77,13 +77,9 @@ const std::vector<OptionField>& fields() {
   throw InputError("options", fmt::format("{}: got {}, need {}", field.name, value, need));
 }
 
-std::string range(const OptionField& field) {
-  return fmt::format("{} to {}{}", field.least, field.open_top ? "less than " : "", field.most);
-}
-
 void check_number(const OptionField& field, double value) {
   const bool inside = value >= field.least && (field.open_top ? value < field.most : value <= field.most);
-  if (!inside) refuse(field, fmt::format("{}", value), range(field));
+  if (!inside) refuse(field, fmt::format("{}", value), allowed_values(field));
 }
 
 void check(const OptionField& field, const Options& options) {
@@ -94,7 +90,7 @@ void check(const OptionField& field, const Options& options) {
         if constexpr (std::is_same_v<Type, std::string>) {
           if (field.choices.empty()) return;
           if (std::find(field.choices.begin(), field.choices.end(), value) == field.choices.end()) {
-            refuse(field, "'" + value + "'", "one of " + join(field.choices, ", "));
+            refuse(field, "'" + value + "'", "one of " + allowed_values(field));
           }
         } else if constexpr (!std::is_same_v<Type, std::uint64_t>) {
           check_number(field, static_cast<double>(value));
@@ -130,6 +126,12 @@ const OptionField& find(std::string_view name) {
 }  // namespace
 
 std::span<const OptionField> option_fields() { return fields(); }
+
+std::string allowed_values(const OptionField& field) {
+  if (!field.choices.empty()) return join(field.choices, ", ");
+  if (field.most <= field.least) return "";
+  return fmt::format("{} to {}{}", field.least, field.open_top ? "less than " : "", field.most);
+}
 
 void Options::validate() const {
   for (const OptionField& field : fields()) check(field, *this);

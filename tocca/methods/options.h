@@ -68,6 +68,9 @@ struct OptionField {
 /// Every option, in the order shown to users.
 std::span<const OptionField> option_fields();
 
+/// What a field allows, as text: "0 to less than 1", "mean, drop"; empty: checked elsewhere.
+std::string allowed_values(const OptionField& field);
+
 /// Sets an option from text. Throws InputError for an unknown name (near ones are offered), a value that does not read
 /// as its type, or one that is out of range.
 void set_option(Options& options, std::string_view name, std::string_view value);

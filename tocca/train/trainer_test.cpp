@@ -5,8 +5,11 @@
 
 #include <atomic>
 #include <cmath>
+#include <numeric>
 #include <set>
 
+#include "tocca/core/error.h"
+#include "tocca/linalg/cca.h"
 #include "tocca/testing/two_views.h"
 
 namespace tocca {
@@ -126,6 +129,84 @@ TEST(Train, CosineScheduleSettlesTheWeights) {
     return (last.parameters.values() - before.values()).norm() / before.values().norm();
   };
   EXPECT_LT(moved_in_last_epoch(Schedule::cosine), 0.2 * moved_in_last_epoch(Schedule::constant));
+}
+
+// A network with a CCA layer, pre-trained by the trace norm.
+Setting pretrained(int epochs) {
+  Setting s;
+  s.shape.projection = Projection::cca;
+  s.options.objective.agreement = Agreement::none;
+  s.options.epochs = 4;
+  s.options.patience = 0;
+  s.options.pretrain_epochs = epochs;
+  s.options.pretraining = {
+      .task = Task::none, .agreement = Agreement::trace_norm, .agreement_weight = 1, .skip_cca_layer = true};
+  return s;
+}
+
+TEST(Train, PretrainingComesBeforeTheEpochsCounted) {
+  Setting s = pretrained(3);
+  Context context;
+  double total = 0;
+  std::set<std::string> before, after;
+  context.progress = [&](const Progress& p) {
+    total = p.total;
+    for (const auto& [name, value] : p.values) (p.done <= 3 ? before : after).insert(name);
+  };
+  Network<float> network(s.shape);
+  const TrainSummary summary = s.run(network, context);
+  EXPECT_EQ(summary.epochs, 4);
+  EXPECT_FALSE(summary.pretraining);
+  EXPECT_EQ(total, 7);
+  EXPECT_EQ(before, (std::set<std::string>{"agreement"}));
+  EXPECT_TRUE(after.contains("task"));
+  EXPECT_FALSE(after.contains("agreement"));
+}
+
+TEST(Train, PretrainingRaisesTheCorrelationThatTheFirstEpochStartsFrom) {
+  const auto first_sum_correlation = [](int pretrain_epochs) {
+    Setting s = pretrained(pretrain_epochs);
+    s.options.epochs = 1;
+    Network<float> network(s.shape);
+    return s.run(network).history.at(0).sum_correlation;
+  };
+  EXPECT_GT(first_sum_correlation(20), first_sum_correlation(0) + 0.1);
+}
+
+TEST(Train, SaysThatItEndedInPretraining) {
+  Setting s = pretrained(5);
+  std::atomic<bool> cancel = false;
+  Context context;
+  context.cancel = &cancel;
+  context.progress = [&](const Progress& p) { cancel = p.done > 2; };
+  Network<float> network(s.shape);
+  const TrainSummary summary = s.run(network, context);
+  EXPECT_EQ(summary.status, TrainStatus::interrupted);
+  EXPECT_TRUE(summary.pretraining);
+  EXPECT_THAT(summary.message, HasSubstr("interrupted in pre-training"));
+  s.options.pretraining.agreement = Agreement::l2;
+  EXPECT_THROW(s.run(network), InputError) << "the distance needs Z";
+}
+
+// With linear encoders and the whole data as a batch, deep CCA has the optimum of linear CCA.
+TEST(Train, LinearDeepCcaReachesTheSumCorrelationOfLinearCca) {
+  Setting s;
+  s.training = make_shared(400, 3, 0.5, 1);
+  s.shape = {.inputs = {8, 6}, .hidden_layers = 0, .components = 3, .classes = 0, .paired = true};
+  s.shape.whitening = {.epsilon = 1e-4, .running = false};
+  s.options.objective = {.task = Task::none, .agreement = Agreement::trace_norm, .agreement_weight = 1};
+  s.options.batch_size = 400;
+  s.options.epochs = 400;
+  s.options.patience = 0;
+  Network<float> network(s.shape);
+  const TrainSummary summary = s.run(network);
+  Matrix<double> left(400, 8), right(400, 6);
+  std::vector<Index> all(400);
+  std::iota(all.begin(), all.end(), 0);
+  s.training.views.views[0].values.read_rows(all, left);
+  s.training.views.views[1].values.read_rows(all, right);
+  const double optimum = cca(left, right, {.components = 3}).correlations.sum();
+  EXPECT_NEAR(-summary.history.back().terms.agreement, optimum, 0.01);
 }
 
 TEST(Train, ProgressNamesTheTermsAndCountsUp) {
