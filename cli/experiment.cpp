@@ -60,9 +60,11 @@ double choose_ridge(const ExperimentSplit& split, const Dataset& training, Optio
   // A fixed cost: what is compared are the projections, and the search for a cost would take most of the time.
   SvmOptions svm;
   svm.costs = {1};
+  options.svm_cost = 1;
   double best = 0;
   double best_accuracy = -1;
   for (const double ridge : kRidges) {
+    if (context.cancelled()) break;
     options.ridge = ridge;
     const FittedModel model = fit(training, nullptr, options, context).model;
     const double accuracy = mean_cross_view_accuracy(
@@ -89,6 +91,7 @@ void run_trial(Trial& trial, const ExperimentSplit& split, Options options, bool
   trial.summary = std::move(fitted.summary);
   if (trial.summary.status == TrainStatus::interrupted) return;
   trial.scores = cross_view_scores(fitted.model, split.training, split.test, {}, Rng(options.seed), context);
+  if (context.cancelled()) return;  // a search that was cut short scores with another cost
   if (keep_model) trial.model = std::move(fitted.model);
   trial.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   trial.finished = true;

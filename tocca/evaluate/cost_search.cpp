@@ -179,7 +179,7 @@ double search_cost(const Samples& samples, SparseRows& sparse, int fold_count, c
     most = std::max(most, right);
     context.report({search.name, static_cast<double>(c + 1), static_cast<double>(costs.size()), {}});
   }
-  return best;
+  return most < 0 ? kCostWithoutSearch : best;  // cancelled before any was tried
 }
 
 double choose_cost(const Samples& samples, SparseRows& sparse, const CostSearch& search, Rng rng,

@@ -63,6 +63,16 @@ TrainingData training_data(const FittedModel& model, const Dataset& data) {
           }};
 }
 
+// Weights of the CCA layer are all zero until a batch had two samples with both views.
+void require_computed_projections(const Network<float>& network, const TrainSummary& summary) {
+  if (network.shape.projection != Projection::cca) return;
+  if ((network.statistics[network.pairs[0].weights1].array() != 0).any()) return;
+  if (summary.status == TrainStatus::interrupted) throw Error("fit", summary.message);
+  throw InputError("fit",
+                   "no batch has two samples with both views, which the CCA layer needs; raise batch_size, or "
+                   "take another method");
+}
+
 TrainSummary fit_network(FittedModel& model, const Method& method, const Dataset& training, const Dataset* validation,
                          const Options& options, const Context& context) {
   const Rng rng(options.seed);
@@ -77,6 +87,7 @@ TrainSummary fit_network(FittedModel& model, const Method& method, const Dataset
   }
   if (summary.status == TrainStatus::diverged && summary.best_epoch == 0) throw Error("fit", summary.message);
   if (summary.status == TrainStatus::interrupted && summary.pretraining) throw Error("fit", summary.message);
+  require_computed_projections(*model.network, summary);
   const bool untouched = model.network->statistics[model.network->encoder(0).batches](0, 0) == 0;
   if (summary.status == TrainStatus::interrupted && untouched) throw Error("fit", "interrupted before the first step");
   return summary;
@@ -118,6 +129,7 @@ FitResult fit(const Dataset& data, const Dataset* given_validation, const Option
       add_view_classifiers(result.model, method, parts.training, options, context);
       break;
     case Family::deep:
+      if (method.final_cca) require_complete_samples(parts.training);
       result.summary = fit_network(result.model, method, parts.training,
                                    parts.validation ? &*parts.validation : nullptr, options, context);
       if (method.final_cca) add_final_cca(result.model, parts.training, options, context);
@@ -126,9 +138,10 @@ FitResult fit(const Dataset& data, const Dataset* given_validation, const Option
       }
       break;
   }
-  if (!result.model.classifiers.empty() && context.cancelled()) {
+  const bool closed_form = result.summary.status == TrainStatus::closed_form;
+  if (closed_form && !result.model.classifiers.empty() && context.cancelled()) {
     result.summary.status = TrainStatus::interrupted;
-    result.summary.message = "interrupted while costs of the SVM were compared; the best of those tried was taken";
+    result.summary.message = "interrupted while the classifier was fitted; of the costs tried the best was taken";
     context.warn(result.summary.message);
   }
   finish_model(result.model, parts.training, result.summary, context);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -262,6 +263,49 @@ TEST(Fit, SaysHowManySamplesWereHeldOut) {
   };
   EXPECT_EQ(held_out("tocca-nd"), "24");
   EXPECT_EQ(held_out("svm"), "0");
+}
+
+TEST(Fit, ViewsWithoutACommonSampleCannotBeTied) {
+  Dataset apart = make_shared(120, 3, 0.3, 1);
+  for (std::size_t i = 0; i < 120; ++i) apart.views.views[i % 2].row_of_sample[i] = -1;
+  const auto message = [&](const char* method) {
+    return error_message<InputError>([&] { fit(apart, nullptr, quick(method), {}); });
+  };
+  for (const char* method : {"ccal-ce", "ccal-rank"}) {
+    EXPECT_THAT(message(method), HasSubstr("no batch has two samples with both views")) << method;
+  }
+  for (const char* method : {"dcca", "softcca", "dcca-deeplda", "mcca", "mvda"}) {
+    EXPECT_THAT(message(method), HasSubstr("samples with all 2 views: got 0, need at least 3")) << method;
+  }
+}
+
+// Weight decay alone would: Nadam turns the smallest gradient into a whole step.
+TEST(Fit, PretrainingLeavesTheHeadAsItWasDrawn) {
+  const Dataset data = make_shared(120, 3, 0.3, 1);
+  Options options = quick("ccal-ce");
+  options.epochs = 1;
+  options.learning_rate = 1e-9;
+  options.pretrain_epochs = 0;
+  const FittedModel without = fit(data, nullptr, options, {}).model;
+  options.pretrain_epochs = 5;
+  options.learning_rate = 1e-2;
+  options.learning_rate_schedule = "cosine";
+  const FittedModel with_it = fit(data, nullptr, options, {}).model;
+  const auto head = [](const FittedModel& m) {
+    return Matrix<float>(m.network->parameters[m.network->head(0).weight]);
+  };
+  EXPECT_GT(head(with_it).norm(), 0.6F * head(without).norm());
+}
+
+TEST(Fit, AnInterruptedTrainingKeepsItsMessage) {
+  std::atomic<bool> cancel = false;
+  Context context;
+  context.cancel = &cancel;
+  context.progress = [&](const Progress& p) { cancel = cancel || (p.task == "train" && p.done > 2); };
+  const FitResult result = fit(make_shared(120, 3, 0.3, 1), nullptr, quick("dcca"), context);
+  EXPECT_EQ(result.summary.status, TrainStatus::interrupted);
+  EXPECT_THAT(result.summary.message, HasSubstr("interrupted in epoch"));
+  EXPECT_EQ(result.model.classifiers.at(0).cost, 1) << "no cost was tried";
 }
 
 TEST(Fit, NeedsWhatItNeedsAndSaysSo) {

@@ -158,8 +158,13 @@ std::string fit_linear_multiview(FittedModel& model, const Method& method, const
   const std::vector<int> codes =
       training.labels.codes.empty() ? std::vector<int>(samples.size(), -1) : training.labels.select(samples).codes;
   // Beyond the smallest rank (or the classes less one) components relate only some of the views.
-  multiview.components =
-      std::min(multiview.components, method.solve(rows, codes, {.components = 0}).eigenvalues.size());
+  const Index most = method.solve(rows, codes, {.components = 0}).eigenvalues.size();
+  if (most == 0) {
+    throw InputError("fit", fmt::format("method '{}': a view is constant on the {} samples with all views that it is "
+                                        "fitted on; leave the view out, or give more samples",
+                                        method.name, samples.size()));
+  }
+  multiview.components = std::min(multiview.components, most);
   MultiviewSolution solution = method.solve(rows, codes, multiview);
   model.weights = std::move(solution.weights);
   if (training.labels.labelled() > 0) add_projection_classifier(model, method, training, options, context);
@@ -170,6 +175,8 @@ std::string fit_linear_multiview(FittedModel& model, const Method& method, const
   context.warn(told);
   return told;
 }
+
+void require_complete_samples(const Dataset& training) { complete_in_all(training); }
 
 void add_final_cca(FittedModel& model, const Dataset& training, const Options& options, const Context& context) {
   const std::vector<Index> samples = complete_in_all(training);

@@ -19,6 +19,9 @@ std::string fit_linear_multiview(FittedModel& model, const Method& method, const
 /// options.whitening_epsilon as the ridge), from the samples that have all views.
 void add_final_cca(FittedModel& model, const Dataset& training, const Options& options, const Context& context);
 
+/// Throws InputError unless at least three samples have all views, which fitting a linear CCA of them needs.
+void require_complete_samples(const Dataset& training);
+
 /// Adds method.classifier on the projections of all views of the labelled samples.
 void add_projection_classifier(FittedModel& model, const Method& method, const Dataset& training,
                                const Options& options, const Context& context);

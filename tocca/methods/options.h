@@ -32,7 +32,7 @@ struct Options {
   double momentum = 0.99;              ///< weight of the old running statistic
   std::string covariance = "running";  ///< running, batch: what whitening uses
   double weight_decay = 1e-4;          ///< adds weight_decay · Σ‖W‖² to the loss
-  double ridge = 0.1;                  ///< r of rcca, on standardised views
+  double ridge = 0.1;                  ///< r of rcca, mcca, gcca, smvcca, mvda, on standardised views
   Index batch_size = 32;
   double learning_rate = 3e-3;
   std::string learning_rate_schedule = "cosine";  ///< cosine (to 0 after the last epoch), constant

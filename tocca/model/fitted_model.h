@@ -51,7 +51,7 @@ struct FittedModel {
   std::vector<CanonicalPair> pairs;           ///< one for each pair of views of a shared space
 
   [[nodiscard]] Index view_count() const { return static_cast<Index>(views.size()); }
-  /// Maps views into a shared space (all methods but `svm`).
+  /// Maps views into a shared space (all methods but svm, lda and logistic).
   [[nodiscard]] bool projects() const { return network.has_value() || !weights.empty(); }
   /// Predicts classes.
   [[nodiscard]] bool predicts() const { return has_head() || !classifiers.empty(); }

@@ -109,6 +109,27 @@ void check_shape(const NetworkShape& s, const TensorFile& file, std::size_t view
       in = out;
     }
   }
+  // What has the square of the components, or classes, as its size.
+  const auto require_shape = [&](const auto& matrix, const char* name, Index rows, Index columns) {
+    if (matrix.rows() != rows || matrix.cols() != columns) damaged(fmt::format("tensor '{}' has another shape", name));
+  };
+  const Index k = s.components;
+  if (s.keeps_pairs() && views > 1) {
+    const char* const name = "statistics.pair0_1.covariance11";
+    require_shape(file.matrix_d(name), name, k, k);
+  }
+  if (s.projection == Projection::whiten) {
+    const char* const name = "statistics.view0.whitening.covariance";
+    require_shape(file.matrix_d(name), name, k, k);
+  }
+  if (s.decorrelated) {
+    const char* const name = "statistics.view0.decorrelation.cross";
+    require_shape(file.matrix_d(name), name, k, k);
+  }
+  if (s.classes > 0) {
+    const char* const name = s.shared_head ? "head.weight" : "view0.head.weight";
+    require_shape(file.matrix_f(name), name, k, s.classes);
+  }
 }
 
 NetworkShape shape_from_json(const json& j) {
@@ -230,10 +251,12 @@ void check_consistent(const FittedModel& model, const std::string& path) {
   for (std::size_t c = 0; c < model.classifiers.size(); ++c) {
     const Index reads =
         !model.projects() && c < views ? static_cast<Index>(model.views[c].features.size()) : model.components();
-    require(model.classifiers[c].weights.cols() == classes, "classifier and classes do not match");
+    require(classes >= 2 && model.classifiers[c].weights.cols() == classes, "classifier and classes do not match");
     require(model.classifiers[c].weights.rows() == reads, "classifier and what it reads do not match");
   }
-  require(model.classifiers.size() <= 1 || model.classifiers.size() == views, "classifiers and views do not match");
+  const auto count_classifiers = model.classifiers.size();
+  require(count_classifiers == 0 || count_classifiers == views || (count_classifiers == 1 && model.projects()),
+          "classifiers and views do not match");
   for (const CanonicalPair& pair : model.pairs) {
     const auto count = static_cast<Index>(views);
     require(pair.u >= 0 && pair.u < count && pair.v >= 0 && pair.v < count, "canonical pairs and views do not match");

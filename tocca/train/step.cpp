@@ -26,8 +26,8 @@ void Objective::validate(const NetworkShape& shape) const {
           "agreement trace norm: got a network that keeps no pairs, need two views and `paired`");
   require(task != Task::ranking || (two_views && shape.keeps_pairs()),
           "task ranking: got a network that keeps no pairs, need two views and `paired`");
-  require(shape.projection != Projection::cca || agreement != Agreement::l2 || !skip_cca_layer,
-          "agreement l2: got a skipped CCA layer, need Z");
+  require(!skip_cca_layer || (task != Task::softmax && task != Task::ranking && agreement != Agreement::l2),
+          "skipped CCA layer: got a loss of Z, need losses of A alone");
 }
 
 template <class S>
@@ -96,7 +96,8 @@ LossTerms TrainingStep<S>::run(const Batch& batch, const RowReader<S>& read, con
     });
   }
   collect_head_gradients();
-  if (with_update) {
+  // Without a gradient weight decay alone would wear the head away.
+  if (with_update && objective_.task == Task::softmax) {
     for (const HeadSlots& head : network_.heads) {
       update(head.weight);
       update(head.bias);
@@ -222,7 +223,7 @@ void TrainingStep<S>::encoder_backward(std::size_t v, const Batch& batch, const 
   pass.backward_projection();
   if (!pairs_.empty()) pass.dz() += pass.coupling();
   if (objective_.task == Task::lda) {
-    terms_[v].task = lda_loss<S>(pass.a(), batch.labels[v], {}, 1, pass.dz());
+    terms_[v].task = lda_loss<S>(pass.a(), batch.labels[v], {.ridge = network_.shape.whitening.epsilon}, 1, pass.dz());
   }
   if (network_.shape.decorrelated) {
     const EncoderSlots& e = network_.encoders[v];

@@ -107,8 +107,10 @@ void validate_epoch(const Network<float>& network, const Objective& objective, c
     const Matrix<float> z = project_samples(network, view, samples, validation.read, context);
     complete.push_back(complete_rows(z, samples, data.views));
     if (data.labels.codes.empty()) continue;
-    if (objective.task == Task::lda) {
-      loss += separation_loss(z, samples, data.labels.codes);
+    if (objective.task == Task::lda && z.allFinite()) {
+      const double separation = separation_loss(z, samples, data.labels.codes);
+      if (separation == 0) continue;  // too few labelled samples to measure anything
+      loss += separation;
       ++views;
     }
     if (!network.has_head()) continue;
