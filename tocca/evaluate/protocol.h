@@ -22,9 +22,9 @@ struct Score {
 };
 
 /// Cross-view classification: a linear SVM fitted on the training projections of view u is tested on the test
-/// projections of view v, for every u and v (u = v included). For a model without a shared space (svm, lda, logistic, nn) the
-/// model's own classifier of each view is tested on that view. `training` and `test` are as match_views returns them.
-/// Throws InputError when their labels are of different classes.
+/// projections of view v, for every u and v (u = v included). For a model without a shared space (svm, lda, logistic,
+/// nn) the model's own classifier of each view is tested on that view. `training` and `test` are as match_views returns
+/// them. Throws InputError when their labels are of different classes.
 std::vector<Score> cross_view_scores(const FittedModel& model, const Dataset& training, const Dataset& test,
                                      const SvmOptions& options, const Rng& rng, const Context& context);
 

@@ -31,7 +31,8 @@ struct Result {
   Matrix<double> d;
 };
 
-Result lda(const Matrix<double>& h, const std::vector<int>& labels, const LdaLossOptions& options = {}, double weight = 1) {
+Result lda(const Matrix<double>& h, const std::vector<int>& labels, const LdaLossOptions& options = {},
+           double weight = 1) {
   Result result{0, Matrix<double>::Zero(h.rows(), h.cols())};
   result.loss = lda_loss<double>(h, labels, options, weight, result.d);
   return result;
