@@ -9,6 +9,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "tocca/core/error.h"
 #include "tocca/evaluate/metrics.h"
 #include "tocca/report/table.h"
 
@@ -168,8 +169,11 @@ ExperimentResult run_experiment(const Experiment& experiment, const Context& con
     if (context.cancelled()) return;
     const auto t = static_cast<std::size_t>(number);
     Trial& trial = result.trials[t];
-    run_trial(trial, experiment.splits[trial.split], experiment.options, experiment.keep_models,
-              context_of_trial(context, progress, t, trial));
+    try {
+      run_trial(trial, experiment.splits[trial.split], experiment.options, experiment.keep_models,
+                context_of_trial(context, progress, t, trial));
+    } catch (const Interrupted&) {  // the trial counts as unfinished, like those that were not begun
+    }
     if (trial.finished) progress.set(t, 1, nullptr);
   });
   const Index n = experiment.splits.empty() ? 0 : experiment.splits.front().training.views.size();

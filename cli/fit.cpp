@@ -160,6 +160,9 @@ int run_fit(const FitRequest& request, Session& session) {
   Dataset dataset{data.views, {}};
   if (!data.label_texts.empty()) dataset.labels = make_labels(data.label_texts);
   session.note(data_text(data, dataset));
+  if (!data.labels.path.empty() && dataset.labels.labelled() == 0) {
+    session.warn(fmt::format("no sample has a label in {}: fitting without labels", data.labels.path));
+  }
   if (!request.report.empty()) require_folder("--report", request.report);
 
   Context context = session.context(options.threads);

@@ -89,6 +89,18 @@ TEST(Fit, RefusesLabelsThatAreNotThere) {
   expect_refused(files, with(start, {"--labels", files.dir.file("left.csv") + ":l0"}), "learn from the answer");
 }
 
+TEST(Fit, WarnsOfLabelsThatAreAllEmpty) {
+  const Files files;
+  std::string empty = "sample,class\n";
+  for (int i = 0; i < 90; ++i) empty += "p" + std::to_string(i) + ",\n";
+  const std::string labels = files.dir.write("empty.csv", empty);
+  std::vector<std::string> arguments = with(files.both(), {"--labels", labels, "--model", files.model()});
+  arguments.insert(arguments.begin(), {"fit", "--method", "cca"});
+  const Outcome outcome = tocca(arguments);
+  EXPECT_EQ(outcome.code, kSuccess) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("warning: no sample has a label in " + labels));
+}
+
 TEST(Fit, RefusesOptionsThatMakeNoSense) {
   const Files files;
   expect_refused(files, files.fit({"--method", "tocca-x"}), "did you mean tocca-");

@@ -60,5 +60,22 @@ TEST(Interrupt, FitSavesTheModelSoFar) {
   EXPECT_EQ(tocca({"inspect", files.model(), "--json"}).json()["provenance"]["status"], "interrupted");
 }
 
+TEST(Interrupt, AnOldModelStaysWhenNoEpochWasFinished) {
+  using namespace std::chrono_literals;
+  const Files files;
+  files.dir.write("model.safetensors", "was here before");
+  std::vector<std::string> arguments{"fit", "--quiet", "--labels", files.labels(), "--model", files.model()};
+  for (const std::string& view : files.both()) arguments.push_back(view);
+  const std::string folder = files.dir.file("report");
+  const pid_t child =
+      start(testing::with(arguments, {"--method", "ccal-ce", "--set", "pretrain_epochs=1000000", "--report", folder}));
+  ASSERT_GT(child, 0);
+  for (int i = 0; i < 600 && !std::filesystem::exists(folder); ++i) std::this_thread::sleep_for(100ms);
+  std::this_thread::sleep_for(500ms);
+  kill(child, SIGINT);
+  EXPECT_EQ(exit_code(child), kInterrupted);
+  EXPECT_EQ(testing::content(files.model()), "was here before");
+}
+
 }  // namespace
 }  // namespace tocca::cli

@@ -121,6 +121,8 @@ int run(const std::vector<std::string>& arguments, std::ostream& out, std::ostre
     return code;
   } catch (const InputError& error) {
     return complain(err, error.what(), kBadInput);
+  } catch (const Interrupted& error) {
+    return complain(err, error.what(), kInterrupted);
   } catch (const std::bad_alloc&) {
     return complain(err, "not enough memory; take fewer components, units or samples", kFailed);
   } catch (const std::exception& error) {

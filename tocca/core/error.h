@@ -27,4 +27,10 @@ class InputError : public Error {
   using Error::Error;
 };
 
+/// The context was cancelled before there was anything to keep.
+class Interrupted : public Error {
+ public:
+  using Error::Error;
+};
+
 }  // namespace tocca

@@ -16,7 +16,9 @@
 #include "tocca/linalg/checks.h"
 #include "tocca/linalg/labelled.h"
 
-namespace tocca::detail {
+namespace tocca {
+
+namespace detail {
 namespace {
 
 constexpr double kCostWithoutSearch = 1;
@@ -50,6 +52,13 @@ struct Fold {
   Matrix<double> held_out;
   std::vector<int> held_out_classes;
   Matrix<double> weights;  ///< (classifiers × d + 1)
+};
+
+/// What is asked for, by whom.
+struct CostSearch {
+  std::string_view name;
+  MarginLoss loss;
+  const CostOptions& options;
 };
 
 /// How every fold's classifiers are trained.
@@ -168,12 +177,12 @@ double search_cost(const Samples& samples, SparseRows& sparse, int fold_count, c
   std::vector<Fold> folds;
   folds.reserve(static_cast<std::size_t>(fold_count));
   for (int f = 0; f < fold_count; ++f) folds.push_back(make_fold(samples, sparse, fold_of, f));
-  std::vector<double> costs = search.costs;
+  std::vector<double> costs = search.options.costs;
   std::sort(costs.begin(), costs.end());
   double best = costs.front();
   Index most = -1;
   for (std::size_t c = 0; c < costs.size() && !context.cancelled(); ++c) {
-    train_folds(folds, samples, {search.loss, costs[c], search_tolerance(search.tolerance)}, context);
+    train_folds(folds, samples, {search.loss, costs[c], search_tolerance(search.options.tolerance)}, context);
     const Index right = count_right(folds, samples, context);
     if (right > most) best = costs[c];
     most = std::max(most, right);
@@ -184,8 +193,8 @@ double search_cost(const Samples& samples, SparseRows& sparse, int fold_count, c
 
 double choose_cost(const Samples& samples, SparseRows& sparse, const CostSearch& search, Rng rng,
                    const Context& context) {
-  if (search.costs.size() == 1) return search.costs[0];
-  const auto fold_count = static_cast<int>(std::min<Index>(search.folds, samples.smallest_class()));
+  if (search.options.costs.size() == 1) return search.options.costs[0];
+  const auto fold_count = static_cast<int>(std::min<Index>(search.options.folds, samples.smallest_class()));
   if (fold_count >= 2) return search_cost(samples, sparse, fold_count, search, rng, context);
   context.warn(fmt::format(
       "[{}] a class has a single sample, so that nothing can be held out: taking C = 1 without a search", search.name));
@@ -206,42 +215,45 @@ void silence_liblinear() {
 
 }  // namespace
 
-std::vector<double> powers_of_two() {
+LinearClassifier fit_one_versus_rest(std::string_view name, MarginLoss loss, ConstMatrixRef<double> x,
+                                     std::span<const int> y, int class_count, const CostOptions& options, Rng rng,
+                                     const Context& context) {
+  options.validate(name);
+  require_labels(name, x.rows(), y, class_count);
+  LabelledRows labelled = labelled_rows(y);
+  require_finite_rows(name, x, labelled.rows);
+  if (!options.groups.empty() && options.groups.size() != y.size())
+    throw InputError(
+        name, fmt::format("groups: got {}, need {}, one for each row; or none", options.groups.size(), y.size()));
+  require_two_classes(name, labelled);
+  const Samples samples = labelled_samples(x, std::move(labelled), class_count, options.groups);
+  use_one_blas_thread();
+  silence_liblinear();
+  SparseRows sparse(samples.x);
+  const double cost = choose_cost(samples, sparse, {name, loss, options}, rng, context);
+  const std::vector<int> nothing_held_out(samples.y.size(), -1);
+  std::vector<Fold> whole;
+  whole.push_back(make_fold(samples, sparse, nothing_held_out, 0));
+  train_folds(whole, samples, {loss, cost, options.tolerance}, context);
+  return classifier_of(whole[0], samples, cost);
+}
+
+}  // namespace detail
+
+std::vector<double> CostOptions::default_costs() {
   std::vector<double> costs;
   for (int exponent = -10; exponent <= 4; ++exponent) costs.push_back(std::ldexp(1.0, exponent));
   return costs;
 }
 
-void CostSearch::validate() const {
-  if (costs.empty()) throw InputError(name, "costs: got none, need at least one; leave the default");
+void CostOptions::validate(std::string_view where) const {
+  if (costs.empty()) throw InputError(where, "costs: got none, need at least one; leave the default");
   for (const double cost : costs)
     if (!(cost > 0) || !std::isfinite(cost))
-      throw InputError(name, fmt::format("costs: got {}, need finite numbers > 0; leave the default", cost));
-  if (folds < 2) throw InputError(name, fmt::format("folds: got {}, need at least 2; use 5", folds));
+      throw InputError(where, fmt::format("costs: got {}, need finite numbers > 0; leave the default", cost));
+  if (folds < 2) throw InputError(where, fmt::format("folds: got {}, need at least 2; use 5", folds));
   if (!(tolerance > 0) || !std::isfinite(tolerance))
-    throw InputError(name, fmt::format("tolerance: got {}, need a finite number > 0; use 0.01", tolerance));
+    throw InputError(where, fmt::format("tolerance: got {}, need a finite number > 0; use 0.01", tolerance));
 }
 
-LinearClassifier fit_one_versus_rest(ConstMatrixRef<double> x, std::span<const int> y, int class_count,
-                                     const CostSearch& search, Rng rng, const Context& context) {
-  search.validate();
-  require_labels(search.name, x.rows(), y, class_count);
-  LabelledRows labelled = labelled_rows(y);
-  require_finite_rows(search.name, x, labelled.rows);
-  if (!search.groups.empty() && search.groups.size() != y.size())
-    throw InputError(search.name,
-                     fmt::format("groups: got {}, need {}, one for each row; or none", search.groups.size(), y.size()));
-  require_two_classes(search.name, labelled);
-  const Samples samples = labelled_samples(x, std::move(labelled), class_count, search.groups);
-  use_one_blas_thread();
-  silence_liblinear();
-  SparseRows sparse(samples.x);
-  const double cost = choose_cost(samples, sparse, search, rng, context);
-  const std::vector<int> nothing_held_out(samples.y.size(), -1);
-  std::vector<Fold> whole;
-  whole.push_back(make_fold(samples, sparse, nothing_held_out, 0));
-  train_folds(whole, samples, {search.loss, cost, search.tolerance}, context);
-  return classifier_of(whole[0], samples, cost);
-}
-
-}  // namespace tocca::detail
+}  // namespace tocca

@@ -11,7 +11,25 @@
 #include "tocca/core/rng.h"
 #include "tocca/model/linear_classifier.h"
 
-namespace tocca::detail {
+namespace tocca {
+
+/// How C is chosen, and when the solver stops.
+struct CostOptions {
+  /// Costs tried by cross-validation; a single one is taken as it is.
+  std::vector<double> costs = default_costs();
+  int folds = 5;
+  /// The sample of each row, where several rows may be of one: they are held out together. Empty: every row is its own.
+  std::vector<Index> groups = {};
+  /// Where the solver stops: the norm of the gradient relative to that at w = 0. While costs are compared, ten times
+  /// that, up to 0.1.
+  double tolerance = 0.01;
+  static std::vector<double> default_costs();  ///< 2^-10, 2^-9, ..., 2^4
+
+  /// Throws InputError with `where`, the field, its value and the constraint.
+  void validate(std::string_view where) const;
+};
+
+namespace detail {
 
 /// What C multiplies, of the margin m = y wᵀx.
 enum class MarginLoss {
@@ -19,24 +37,12 @@ enum class MarginLoss {
   logistic,       ///< log(1 + exp(−m))
 };
 
-/// 2^-10, 2^-9, ..., 2^4
-std::vector<double> powers_of_two();
+/// Each class minimises ½‖w‖² + C Σ loss(y wᵀx), with an (also regularised) bias feature of 1. `name` is the caller's,
+/// in messages; the search, the arguments and what is thrown are described at `fit_svm`.
+LinearClassifier fit_one_versus_rest(std::string_view name, MarginLoss loss, ConstMatrixRef<double> x,
+                                     std::span<const int> y, int class_count, const CostOptions& options, Rng rng,
+                                     const Context& context);
 
-struct CostSearch {
-  std::string_view name;  ///< of the caller, in messages
-  MarginLoss loss = MarginLoss::squared_hinge;
-  std::vector<double> costs = {};
-  int folds = 5;
-  std::vector<Index> groups = {};
-  double tolerance = 0.01;
+}  // namespace detail
 
-  /// Throws InputError naming the field, its value and the constraint.
-  void validate() const;
-};
-
-/// Each class minimises ½‖w‖² + C Σ loss(y wᵀx), with an (also regularised) bias feature of 1. The search, the
-/// arguments and what is thrown are described at `fit_svm`.
-LinearClassifier fit_one_versus_rest(ConstMatrixRef<double> x, std::span<const int> y, int class_count,
-                                     const CostSearch& search, Rng rng, const Context& context);
-
-}  // namespace tocca::detail
+}  // namespace tocca

@@ -10,33 +10,19 @@
 #include "tocca/core/error.h"
 #include "tocca/core/rng.h"
 #include "tocca/evaluate/metrics.h"
+#include "tocca/testing/clouds.h"
 #include "tocca/testing/golden.h"
 #include "tocca/testing/matchers.h"
 
 namespace tocca {
 namespace {
 
+using testing::Clouds;
+using testing::make_clouds;
 using testing::max_error;
 using testing::random_matrix;
 using ::testing::StrEq;
 using ::testing::ThrowsMessage;
-
-struct Data {
-  Matrix<double> x;
-  std::vector<int> y;
-};
-
-/// Normal clouds around random centres, classes in turn.
-Data clouds(Index n, Index d, int class_count, double distance) {
-  Rng rng(6);
-  const Matrix<double> centres = distance * random_matrix(rng, class_count, d);
-  Data data{random_matrix(rng, n, d), {}};
-  for (Index i = 0; i < n; ++i) {
-    data.y.push_back(static_cast<int>(i) % class_count);
-    data.x.row(i) += centres.row(i % class_count);
-  }
-  return data;
-}
 
 Matrix<double> log_posterior(Matrix<double> scores) {
   for (Index i = 0; i < scores.rows(); ++i) {
@@ -61,7 +47,7 @@ TEST(Lda, GoldenValues) {
 
 TEST(Lda, SolvesTheShrunkCovarianceOnBothPaths) {
   for (const Index n : {60, 12}) {  // more and fewer samples than columns
-    const Data data = clouds(n, 20, 3, 1);
+    const Clouds data = make_clouds(n, 20, 3, 1);
     const LinearClassifier lda = fit_lda(data.x, data.y, 3, {.shrinkage = 0.2});
     Matrix<double> means = Matrix<double>::Zero(3, 20), within = data.x;
     for (Index i = 0; i < n; ++i) means.row(i % 3) += data.x.row(i) * 3 / static_cast<double>(n);
@@ -73,8 +59,8 @@ TEST(Lda, SolvesTheShrunkCovarianceOnBothPaths) {
 }
 
 TEST(Lda, ShrinkageGeneralisesBetterFromFewSamples) {
-  const Data data = clouds(1060, 40, 2, 0.25);
-  const Data test{data.x.bottomRows(1000), {data.y.begin() + 60, data.y.end()}};
+  const Clouds data = make_clouds(1060, 40, 2, 0.25);
+  const Clouds test{data.x.bottomRows(1000), {data.y.begin() + 60, data.y.end()}};
   const std::vector<int> y(data.y.begin(), data.y.begin() + 60);
   const auto score = [&](double shrinkage) {
     const LinearClassifier lda = fit_lda(data.x.topRows(60), y, 2, {.shrinkage = shrinkage});
@@ -94,7 +80,7 @@ TEST(Lda, PriorsAreTheSharesOfTheClasses) {
 }
 
 TEST(Lda, DegenerateColumnsChangeNothing) {
-  const Data data = clouds(60, 4, 3, 1);
+  const Clouds data = make_clouds(60, 4, 3, 1);
   Matrix<double> wide(60, 7);
   wide << data.x, Vector<double>::Constant(60, 1e6), data.x.col(1), data.x.col(0) - 3 * data.x.col(2);
   const Matrix<double> want = log_posterior(fit_lda(data.x, data.y, 3, {.shrinkage = 0}).scores(data.x));
@@ -109,7 +95,7 @@ TEST(Lda, DegenerateColumnsChangeNothing) {
 }
 
 TEST(Lda, MovedDataHaveTheSamePosteriors) {
-  const Data data = clouds(60, 4, 3, 1);
+  const Clouds data = make_clouds(60, 4, 3, 1);
   const Matrix<double> moved = data.x.array() + 1000;
   EXPECT_LT(max_error(log_posterior(fit_lda(moved, data.y, 3).scores(moved)),
                       log_posterior(fit_lda(data.x, data.y, 3).scores(data.x))),
@@ -117,12 +103,12 @@ TEST(Lda, MovedDataHaveTheSamePosteriors) {
 }
 
 TEST(Lda, ManyMoreColumnsThanSamples) {
-  const Data data = clouds(30, 20000, 3, 0.1);  // a covariance would take 3 GB
+  const Clouds data = make_clouds(30, 20000, 3, 0.1);  // a covariance would take 3 GB
   EXPECT_EQ(accuracy(fit_lda(data.x, data.y, 3).predict(data.x), data.y), 1);
 }
 
 TEST(Lda, UnlabelledRowsAreLeftOut) {
-  const Data data = clouds(30, 4, 3, 1);
+  const Clouds data = make_clouds(30, 4, 3, 1);
   Matrix<double> more(33, 4);
   more << data.x.topRows(7), Matrix<double>::Constant(3, 4, std::numeric_limits<double>::quiet_NaN()),
       data.x.bottomRows(23);
@@ -134,7 +120,7 @@ TEST(Lda, UnlabelledRowsAreLeftOut) {
 }
 
 TEST(Lda, ClassesWithoutSamplesAreNeverPredicted) {
-  Data data = clouds(40, 3, 2, 1);
+  Clouds data = make_clouds(40, 3, 2, 1);
   const LinearClassifier want = fit_lda(data.x, data.y, 2);
   for (int& code : data.y) code = code == 0 ? 1 : 3;
   const LinearClassifier lda = fit_lda(data.x, data.y, 5);
@@ -147,13 +133,13 @@ TEST(Lda, ClassesWithoutSamplesAreNeverPredicted) {
 }
 
 TEST(Lda, AClassMayHaveOneSample) {
-  Data data = clouds(41, 3, 2, 1);
+  Clouds data = make_clouds(41, 3, 2, 1);
   data.y.back() = 2;
   EXPECT_TRUE(fit_lda(data.x, data.y, 3).scores(data.x).allFinite());
 }
 
 TEST(Lda, RefusesBadData) {
-  const Data data = clouds(6, 2, 2, 1);
+  const Clouds data = make_clouds(6, 2, 2, 1);
   const auto with = [&](std::vector<int> y) { return [&data, y] { fit_lda(data.x, y, 3); }; };
   EXPECT_THAT(with({0, 1, 0}), ThrowsMessage<InputError>(StrEq(
                                    "[lda] number of labels: got 3, need 6, one for each row; use -1 for unlabelled")));
@@ -166,7 +152,7 @@ TEST(Lda, RefusesBadData) {
   EXPECT_THAT(with({0, 1, -1, -1, -1, 2}),
               ThrowsMessage<InputError>(StrEq("[lda] variance within classes: got 0, need more; add samples, or a "
                                               "column that varies in a class")));
-  Data bad = data;
+  Clouds bad = data;
   bad.x(3, 1) = std::numeric_limits<double>::infinity();
   EXPECT_THAT([&] { fit_lda(bad.x, bad.y, 2); },
               ThrowsMessage<InputError>(StrEq("[lda] x, row 3, column 1 (counted from 0): got inf, need a finite "
@@ -174,7 +160,7 @@ TEST(Lda, RefusesBadData) {
 }
 
 TEST(Lda, RefusesBadOptions) {
-  const Data data = clouds(6, 2, 2, 1);
+  const Clouds data = make_clouds(6, 2, 2, 1);
   EXPECT_THAT([&] { fit_lda(data.x, data.y, 2, {.shrinkage = 1.5}); },
               ThrowsMessage<InputError>(StrEq("[lda] shrinkage: got 1.5, need 0 to 1, or -1 for Ledoit-Wolf; use -1")));
   EXPECT_THAT([&] { fit_lda(data.x, data.y, 2, {.rank_tolerance = 1}); },

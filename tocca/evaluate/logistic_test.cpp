@@ -12,41 +12,27 @@
 #include "tocca/core/error.h"
 #include "tocca/core/rng.h"
 #include "tocca/evaluate/metrics.h"
+#include "tocca/testing/clouds.h"
 #include "tocca/testing/golden.h"
 #include "tocca/testing/matchers.h"
 
 namespace tocca {
 namespace {
 
+using testing::Clouds;
+using testing::make_clouds;
 using testing::random_matrix;
 using ::testing::StrEq;
 using ::testing::ThrowsMessage;
 
-struct Data {
-  Matrix<double> x;
-  std::vector<int> y;
-};
-
-/// Normal clouds around random centres, classes in turn.
-Data clouds(Index n, Index d, int class_count, double distance) {
-  Rng rng(6);
-  const Matrix<double> centres = distance * random_matrix(rng, class_count, d);
-  Data data{random_matrix(rng, n, d), {}};
-  for (Index i = 0; i < n; ++i) {
-    data.y.push_back(static_cast<int>(i) % class_count);
-    data.x.row(i) += centres.row(i % class_count);
-  }
-  return data;
-}
-
-LinearClassifier fit(const Data& data, int class_count, const LogisticOptions& options = {},
+LinearClassifier fit(const Clouds& data, int class_count, const LogisticOptions& options = {},
                      const Context& context = {}) {
   return fit_logistic(data.x, data.y, class_count, options, Rng(1), context);
 }
 
 TEST(Logistic, GoldenValues) {
   const testing::Golden golden("logistic", "linear_reference.json");
-  const Data data{golden.matrix("x"), golden.integers("y")};
+  const Clouds data{golden.matrix("x"), golden.integers("y")};
   for (const testing::Golden& want : golden.list("fits")) {
     const LinearClassifier fitted = fit(data, 3, {.costs = {want.number("cost")}, .tolerance = 1e-10});
     // Both solvers stop where the objective no longer falls in its last digits: half as many digits of the weights.
@@ -57,7 +43,7 @@ TEST(Logistic, GoldenValues) {
 
 TEST(Logistic, EveryClassIsAtTheMinimumOfItsObjective) {
   for (const int class_count : {2, 4}) {
-    const Data data = clouds(120, 4, class_count, 0.7);
+    const Clouds data = make_clouds(120, 4, class_count, 0.7);
     const LinearClassifier fitted = fit(data, class_count, {.costs = {3}, .tolerance = 1e-9});
     for (int c = 0; c < class_count; ++c) {
       // w − C Σ y x / (1 + exp(y wᵀx)), the bias feature included
@@ -77,7 +63,7 @@ TEST(Logistic, EveryClassIsAtTheMinimumOfItsObjective) {
 
 TEST(Logistic, ScoresAreLogOdds) {
   // Without structure in x, the bias alone carries the shares of the classes.
-  Data data{Matrix<double>::Zero(400, 1), std::vector<int>(400, 0)};
+  Clouds data{Matrix<double>::Zero(400, 1), std::vector<int>(400, 0)};
   std::fill(data.y.begin() + 100, data.y.end(), 1);
   const LinearClassifier fitted = fit(data, 2, {.costs = {1000}, .tolerance = 1e-9});
   EXPECT_NEAR(fitted.bias(1), std::log(3.0), 1e-4);
@@ -85,23 +71,23 @@ TEST(Logistic, ScoresAreLogOdds) {
 }
 
 TEST(Logistic, SearchFindsTheCostThatGeneralises) {
-  Data data = clouds(1100, 60, 2, 0.12);
-  const Data test{data.x.bottomRows(1000), {data.y.begin() + 100, data.y.end()}};
-  const Data training{data.x.topRows(100), {data.y.begin(), data.y.begin() + 100}};
+  Clouds data = make_clouds(1100, 60, 2, 0.12);
+  const Clouds test{data.x.bottomRows(1000), {data.y.begin() + 100, data.y.end()}};
+  const Clouds training{data.x.topRows(100), {data.y.begin(), data.y.begin() + 100}};
   const LinearClassifier searched = fit(training, 2), large = fit(training, 2, {.costs = {16}});
   EXPECT_LT(searched.cost, 4);
   EXPECT_GT(accuracy(searched.predict(test.x), test.y), accuracy(large.predict(test.x), test.y));
 }
 
 TEST(Logistic, SameResultForAnyNumberOfThreads) {
-  const Data data = clouds(200, 8, 3, 0.5);
+  const Clouds data = make_clouds(200, 8, 3, 0.5);
   const LinearClassifier one = fit(data, 3), other = fit(data, 3, {}, make_context(3));
   EXPECT_EQ(one.cost, other.cost);
   EXPECT_EQ(one.weights, other.weights);
 }
 
 TEST(Logistic, ClassesWithoutSamplesAndRowsWithoutLabels) {
-  Data data = clouds(60, 3, 2, 2);
+  Clouds data = make_clouds(60, 3, 2, 2);
   for (int& code : data.y) code = code == 0 ? 1 : 3;
   data.y[5] = -1;
   data.x(5, 0) = std::numeric_limits<double>::quiet_NaN();
@@ -111,7 +97,7 @@ TEST(Logistic, ClassesWithoutSamplesAndRowsWithoutLabels) {
 }
 
 TEST(Logistic, NamesItselfInMessages) {
-  Data data = clouds(20, 2, 2, 1);
+  Clouds data = make_clouds(20, 2, 2, 1);
   EXPECT_THAT([&] { fit(data, 2, {.folds = 1}); },
               ThrowsMessage<InputError>(StrEq("[logistic] folds: got 1, need at least 2; use 5")));
   EXPECT_THAT([&] { fit(data, 1); }, ThrowsMessage<InputError>(StrEq("[logistic] class of row 1 (counted from 0): got "

@@ -10,36 +10,22 @@
 
 #include "tocca/core/error.h"
 #include "tocca/evaluate/metrics.h"
+#include "tocca/testing/clouds.h"
 
 namespace tocca {
 namespace {
 
+using testing::Clouds;
+using testing::make_clouds;
 using ::testing::StrEq;
 using ::testing::ThrowsMessage;
 
-struct Data {
-  Matrix<double> x;
-  std::vector<int> y;
-};
-
-/// Normal clouds around random centres.
-Data clouds(Index n, Index d, int class_count, double distance) {
-  Rng centres = Rng(6).split("centres"), noise = Rng(6).split("noise"), codes = Rng(6).split("codes");
-  const Matrix<double> mu = Matrix<double>::NullaryExpr(class_count, d, [&] { return distance * centres.normal(); });
-  Data data{Matrix<double>(n, d), {}};
-  for (Index i = 0; i < n; ++i) {
-    data.y.push_back(static_cast<int>(codes.below(static_cast<std::uint64_t>(class_count))));
-    for (Index j = 0; j < d; ++j) data.x(i, j) = mu(data.y.back(), j) + noise.normal();
-  }
-  return data;
-}
-
-LinearClassifier fit(const Data& data, int class_count, const SvmOptions& options = {}, const Context& context = {}) {
+LinearClassifier fit(const Clouds& data, int class_count, const SvmOptions& options = {}, const Context& context = {}) {
   return fit_svm(data.x, data.y, class_count, options, Rng(1), context);
 }
 
 /// Norm of w − 2C Σ max(0, 1 − y wᵀx) y x, for one class against the rest, relative to that at w = 0.
-double relative_gradient(const Data& data, const LinearClassifier& svm, int positive) {
+double relative_gradient(const Clouds& data, const LinearClassifier& svm, int positive) {
   Vector<double> w(data.x.cols() + 1), x(data.x.cols() + 1);
   w << svm.weights.col(positive), svm.bias(positive);
   Vector<double> gradient = w, start = Vector<double>::Zero(w.size());
@@ -57,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(Classes, SvmOptimality, ::testing::Values(2, 3, 5));
 
 TEST_P(SvmOptimality, EveryClassIsAtTheMinimumOfItsObjective) {
   const int class_count = GetParam();
-  Data data = clouds(120, 4, class_count, 0.7);
+  Clouds data = make_clouds(120, 4, class_count, 0.7);
   for (const double cost : {0.01, 1.0, 8.0}) {
     const LinearClassifier svm = fit(data, class_count, {.costs = {cost}, .tolerance = 1e-8});
     EXPECT_EQ(svm.cost, cost);
@@ -73,34 +59,34 @@ TEST(Svm, DefaultCosts) {
 }
 
 TEST(Svm, SeparatesWhatIsSeparable) {
-  const Data data = clouds(400, 10, 4, 3);
+  const Clouds data = make_clouds(400, 10, 4, 3);
   const LinearClassifier svm = fit(data, 4);
   EXPECT_GE(accuracy(svm.predict(data.x), data.y), 0.995);
 }
 
 TEST(Svm, TwoClassesMirrorEachOther) {
-  const LinearClassifier svm = fit(clouds(100, 3, 2, 1), 2);
+  const LinearClassifier svm = fit(make_clouds(100, 3, 2, 1), 2);
   EXPECT_EQ(svm.weights.col(0), -svm.weights.col(1));
   EXPECT_EQ(svm.bias(0), -svm.bias(1));
 }
 
 TEST(Svm, SearchFindsTheCostThatGeneralises) {
   // Few samples in many dimensions with weak signal: too large a cost fits the noise.
-  Data data = clouds(1100, 60, 2, 0.12);
-  const Data test{data.x.bottomRows(1000), {data.y.begin() + 100, data.y.end()}};
-  const Data training{data.x.topRows(100), {data.y.begin(), data.y.begin() + 100}};
+  Clouds data = make_clouds(1100, 60, 2, 0.12);
+  const Clouds test{data.x.bottomRows(1000), {data.y.begin() + 100, data.y.end()}};
+  const Clouds training{data.x.topRows(100), {data.y.begin(), data.y.begin() + 100}};
   const LinearClassifier searched = fit(training, 2), large = fit(training, 2, {.costs = {16}});
   EXPECT_LT(searched.cost, 1);
   EXPECT_GT(accuracy(searched.predict(test.x), test.y), accuracy(large.predict(test.x), test.y));
 }
 
 TEST(Svm, TiesTakeTheSmallestCostInAnyOrder) {
-  const Data data = clouds(60, 5, 2, 20);
+  const Clouds data = make_clouds(60, 5, 2, 20);
   EXPECT_EQ(fit(data, 2, {.costs = {4, 0.5, 2}}).cost, 0.5);
 }
 
 TEST(Svm, SameResultForAnyNumberOfThreads) {
-  const Data data = clouds(200, 8, 3, 0.5);
+  const Clouds data = make_clouds(200, 8, 3, 0.5);
   const LinearClassifier one = fit(data, 3);
   for (const int threads : {1, 2, 5}) {
     const LinearClassifier other = fit(data, 3, {}, make_context(threads));
@@ -111,9 +97,9 @@ TEST(Svm, SameResultForAnyNumberOfThreads) {
 }
 
 TEST(Svm, UnlabelledRowsAreLeftOut) {
-  Data data = clouds(150, 4, 3, 1);
+  Clouds data = make_clouds(150, 4, 3, 1);
   const LinearClassifier want = fit(data, 3);
-  Data more{Matrix<double>(153, 4), data.y};
+  Clouds more{Matrix<double>(153, 4), data.y};
   more.y.insert(more.y.begin() + 7, 3, -1);
   more.x << data.x.topRows(7), Matrix<double>::Constant(3, 4, std::numeric_limits<double>::quiet_NaN()),
       data.x.bottomRows(143);
@@ -123,7 +109,7 @@ TEST(Svm, UnlabelledRowsAreLeftOut) {
 }
 
 TEST(Svm, ClassesWithoutSamplesAreNeverPredicted) {
-  Data data = clouds(100, 3, 2, 1);
+  Clouds data = make_clouds(100, 3, 2, 2);
   for (int& code : data.y) code = code == 0 ? 1 : 3;
   const LinearClassifier svm = fit(data, 5);
   EXPECT_EQ(svm.weights.cols(), 5);
@@ -133,7 +119,7 @@ TEST(Svm, ClassesWithoutSamplesAreNeverPredicted) {
 }
 
 TEST(Svm, AClassOfOneSampleAllowsNoSearch) {
-  Data data = clouds(50, 3, 2, 2);
+  Clouds data = make_clouds(50, 3, 2, 2);
   data.y.back() = 2;
   std::string warning;
   Context context;
@@ -144,7 +130,7 @@ TEST(Svm, AClassOfOneSampleAllowsNoSearch) {
 }
 
 TEST(Svm, RowsOfOneSampleAreHeldOutTogether) {
-  Data data = clouds(12, 3, 2, 2);
+  Clouds data = make_clouds(12, 3, 2, 2);
   data.y = {0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   std::string warning;
   Context context;
@@ -163,13 +149,13 @@ TEST(Svm, RowsOfOneSampleAreHeldOutTogether) {
 }
 
 TEST(Svm, SmallClassesLowerTheNumberOfFolds) {
-  Data data = clouds(50, 3, 2, 2);
+  Clouds data = make_clouds(50, 3, 2, 2);
   data.y[0] = data.y[1] = 2;
   EXPECT_NO_THROW(fit(data, 3));
 }
 
 TEST(Svm, StopsSearchingWhenCancelled) {
-  const Data data = clouds(100, 3, 2, 1);
+  const Clouds data = make_clouds(100, 3, 2, 1);
   std::atomic<bool> cancel = false;
   Context context;
   context.cancel = &cancel;
@@ -188,7 +174,7 @@ TEST(Svm, TiedScoresTakeTheLowerClass) {
 }
 
 TEST(Svm, RefusesBadData) {
-  const Data data = clouds(6, 2, 2, 1);
+  const Clouds data = make_clouds(6, 2, 2, 1);
   const auto with = [&](std::vector<int> y) { return [&data, y] { fit({data.x, y}, 3); }; };
   EXPECT_THAT(with({0, 1, 0}), ThrowsMessage<InputError>(StrEq(
                                    "[svm] number of labels: got 3, need 6, one for each row; use -1 for unlabelled")));
@@ -201,7 +187,7 @@ TEST(Svm, RefusesBadData) {
   EXPECT_THAT(with({-1, -1, -1, -1, -1, -1}),
               ThrowsMessage<InputError>(
                   StrEq("[svm] classes with samples: got 0, need at least 2; add labelled samples of others")));
-  Data bad = data;
+  Clouds bad = data;
   bad.x(3, 1) = std::numeric_limits<double>::infinity();
   bad.y = {0, 1, -1, 0, 1, 0};
   EXPECT_THAT([&] { fit(bad, 2); },
@@ -213,7 +199,7 @@ TEST(Svm, RefusesBadData) {
 }
 
 TEST(Svm, RefusesBadOptions) {
-  const Data data = clouds(20, 2, 2, 1);
+  const Clouds data = make_clouds(20, 2, 2, 1);
   const auto with = [&](const SvmOptions& options) { return [&data, options] { fit(data, 2, options); }; };
   EXPECT_THAT(with({.costs = {}}),
               ThrowsMessage<InputError>(StrEq("[svm] costs: got none, need at least one; leave the default")));

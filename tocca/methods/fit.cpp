@@ -63,16 +63,6 @@ TrainingData training_data(const FittedModel& model, const Dataset& data) {
           }};
 }
 
-// Weights of the CCA layer are all zero until a batch had two samples with both views.
-void require_computed_projections(const Network<float>& network, const TrainSummary& summary) {
-  if (network.shape.projection != Projection::cca) return;
-  if ((network.statistics[network.pairs[0].weights1].array() != 0).any()) return;
-  if (summary.status == TrainStatus::interrupted) throw Error("fit", summary.message);
-  throw InputError("fit",
-                   "no batch has two samples with both views, which the CCA layer needs; raise batch_size, or "
-                   "take another method");
-}
-
 TrainSummary fit_network(FittedModel& model, const Method& method, const Dataset& training, const Dataset* validation,
                          const Options& options, const Context& context) {
   const Rng rng(options.seed);
@@ -82,14 +72,11 @@ TrainSummary fit_network(FittedModel& model, const Method& method, const Dataset
   const TrainingData validate_on = validation != nullptr ? training_data(model, *validation) : TrainingData{};
   TrainSummary summary =
       train(*model.network, train_on, validate_on, train_options(method, options), rng.split("train"), context);
-  if (summary.status == TrainStatus::diverged || summary.status == TrainStatus::interrupted) {
-    context.warn(summary.message);
-  }
-  if (summary.status == TrainStatus::diverged && summary.best_epoch == 0) throw Error("fit", summary.message);
-  if (summary.status == TrainStatus::interrupted && summary.pretraining) throw Error("fit", summary.message);
-  require_computed_projections(*model.network, summary);
-  const bool untouched = model.network->statistics[model.network->encoder(0).batches](0, 0) == 0;
-  if (summary.status == TrainStatus::interrupted && untouched) throw Error("fit", "interrupted before the first step");
+  const bool interrupted = summary.status == TrainStatus::interrupted;
+  if (interrupted && summary.best_epoch == 0) throw Interrupted("fit", summary.message);
+  const bool diverged = summary.status == TrainStatus::diverged;
+  if (diverged && summary.best_epoch == 0) throw Error("fit", summary.message);
+  if (interrupted || diverged) context.warn(summary.message);
   return summary;
 }
 

@@ -272,7 +272,8 @@ TEST(Fit, ViewsWithoutACommonSampleCannotBeTied) {
     return error_message<InputError>([&] { fit(apart, nullptr, quick(method), {}); });
   };
   for (const char* method : {"ccal-ce", "ccal-rank"}) {
-    EXPECT_THAT(message(method), HasSubstr("no batch has two samples with both views")) << method;
+    EXPECT_THAT(message(method), HasSubstr("views 'left' and 'right': no batch of 32 has two samples with both"))
+        << method;
   }
   for (const char* method : {"dcca", "softcca", "dcca-deeplda", "mcca", "mvda"}) {
     EXPECT_THAT(message(method), HasSubstr("samples with all 2 views: got 0, need at least 3")) << method;
@@ -306,6 +307,30 @@ TEST(Fit, AnInterruptedTrainingKeepsItsMessage) {
   EXPECT_EQ(result.summary.status, TrainStatus::interrupted);
   EXPECT_THAT(result.summary.message, HasSubstr("interrupted in epoch"));
   EXPECT_EQ(result.model.classifiers.at(0).cost, 1) << "no cost was tried";
+}
+
+TEST(Fit, InterruptedBeforeAnEpochEndedThereIsNothingToReturn) {
+  for (const char* method : {"nn", "ccal-ce", "dcca"}) {
+    std::atomic<bool> cancel = false;
+    Context context;
+    context.cancel = &cancel;
+    context.progress = [&](const Progress&) { cancel = true; };
+    EXPECT_THROW(fit(make_shared(120, 3, 0.3, 1), nullptr, quick(method), context), Interrupted) << method;
+  }
+}
+
+TEST(Fit, MethodsThatTreatEachViewAloneNeedLabelsInEach) {
+  Dataset half = make_shared(120, 3, 0.3, 1);
+  for (std::size_t i = 0; i < 120; ++i) {
+    if (i % 2 == 0) half.labels.codes[i] = -1;
+    if (i % 2 == 1) half.views.views[1].row_of_sample[i] = -1;
+  }
+  for (const char* method : {"nn", "svm", "lda", "logistic"}) {
+    EXPECT_THAT(error_message<InputError>([&] { fit(half, nullptr, quick(method), {}); }),
+                HasSubstr("view 'right': its 60 samples have labels of 0 classes, need at least 2"))
+        << method;
+  }
+  EXPECT_NO_THROW(fit(half, nullptr, quick("tocca-nd"), {})) << "its head is shared";
 }
 
 TEST(Fit, NeedsWhatItNeedsAndSaysSo) {

@@ -106,18 +106,16 @@ Matrix<double> standardized_rows(const FittedModel& model, const Dataset& data, 
 
 LinearClassifier fit_classifier(Classifier kind, const Stacked& data, int class_count, const Options& options,
                                 const Rng& rng, const Context& context) {
-  const auto search = [&](auto how) {
-    if (options.svm_cost > 0) how.costs = {options.svm_cost};
-    how.groups = data.samples;
-    return how;
-  };
+  CostOptions costs;
+  if (options.svm_cost > 0) costs.costs = {options.svm_cost};
+  costs.groups = data.samples;
   switch (kind) {
     case Classifier::lda:
       return fit_lda(data.rows, data.codes, class_count);
     case Classifier::logistic:
-      return fit_logistic(data.rows, data.codes, class_count, search(LogisticOptions{}), rng, context);
+      return fit_logistic(data.rows, data.codes, class_count, costs, rng, context);
     default:
-      return fit_svm(data.rows, data.codes, class_count, search(SvmOptions{}), rng, context);
+      return fit_svm(data.rows, data.codes, class_count, costs, rng, context);
   }
 }
 

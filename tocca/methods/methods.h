@@ -61,8 +61,8 @@ struct FitResult {
 ///
 /// Throws InputError: an option out of range; labels missing, of a single class, or with a class of one sample;
 /// the wrong number of views; a view with NaN or infinite values; a view that is constant throughout.
-/// Numerical trouble (divergence, a reduced rank) is told in the summary and the log. Throws Error when there is
-/// nothing to return: training diverged before an epoch was finished, or was interrupted before its first step.
+/// Numerical trouble (divergence, a reduced rank) is told in the summary and the log. When no
+/// epoch was finished there is nothing to return: throws Interrupted, or Error where training diverged.
 FitResult fit(const Dataset& training, const Dataset* validation, const Options& options, const Context& context);
 
 }  // namespace tocca

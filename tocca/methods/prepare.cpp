@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "tocca/core/error.h"
 #include "tocca/core/text.h"
@@ -31,6 +32,21 @@ void check_classes(const Labels& labels) {
                                    "class, or leave its label empty",
                                    labels.classes[c]));
     }
+  }
+}
+
+// A method with a classifier for each view learns it from that view's labelled samples alone.
+void check_each_view(const Dataset& data) {
+  for (const View& view : data.views.views) {
+    std::set<int> classes;
+    for (Index i = 0; i < data.views.size(); ++i) {
+      if (view.has(i)) classes.insert(data.labels.codes[static_cast<std::size_t>(i)]);
+    }
+    classes.erase(-1);
+    if (classes.size() >= 2) continue;
+    throw InputError("fit", fmt::format("view '{}': its {} samples have labels of {} classes, need at least 2 for a "
+                                        "method that treats each view alone; leave the view out, or label more",
+                                        view.name, view.present(), classes.size()));
   }
 }
 
@@ -93,6 +109,8 @@ void check_dataset(const Method& method, const Dataset& training, const Dataset*
                                         method.name));
   }
   if (labelled) check_classes(training.labels);
+  const bool each_alone = method.family == Family::linear_classifier || !method.shared_head;
+  if (each_alone) check_each_view(training);
   if (validation != nullptr) check_validation(training, *validation);
 }
 

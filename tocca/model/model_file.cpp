@@ -248,6 +248,23 @@ void check_consistent(const FittedModel& model, const std::string& path) {
       require(model.weights[v].cols() == model.weights[0].cols(), "weights of two views do not match");
     }
   }
+  const auto finite = [&](const auto& values) { require(values.allFinite(), "one of its numbers is not finite"); };
+  for (const ViewSchema& view : model.views) {
+    for (const auto* values : {&view.standardizer.mean, &view.standardizer.shift, &view.standardizer.scale}) {
+      finite(*values);
+    }
+  }
+  for (const auto& weights : model.weights) finite(weights);
+  for (const auto& centre : model.centres) finite(centre);
+  for (const LinearClassifier& classifier : model.classifiers) {
+    finite(classifier.weights);
+    finite(classifier.bias);
+  }
+  for (const CanonicalPair& pair : model.pairs) {
+    for (const auto* values : {&pair.mean_u, &pair.mean_v}) finite(*values);
+    for (const auto* values : {&pair.weights_u, &pair.weights_v}) finite(*values);
+    finite(pair.correlations);
+  }
   for (std::size_t c = 0; c < model.classifiers.size(); ++c) {
     const Index reads =
         !model.projects() && c < views ? static_cast<Index>(model.views[c].features.size()) : model.components();

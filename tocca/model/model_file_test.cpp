@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "tocca/core/error.h"
@@ -93,11 +94,32 @@ TEST_F(ModelFile, AnotherFormatIsRefused) {
   EXPECT_THAT(after([](TensorFile& f, json&) { f.metadata["format_version"] = "2"; }), HasSubstr("use a newer tocca"));
 }
 
+// Every tensor that a model can have, one number of it at a time.
 TEST_F(ModelFile, NumbersThatAreNotFiniteAreRefused) {
   FittedModel model = small_model();
-  model.network->parameters.values()(0) = std::numeric_limits<float>::quiet_NaN();
+  model.weights.assign(2, Matrix<double>::Identity(2, 2));
+  model.centres.assign(2, RowVector<double>::Zero(2));
+  model.classifiers = {{Matrix<double>::Zero(2, 2), RowVector<double>::Zero(2), 1}};
   save_model(model, path);
-  EXPECT_THAT(error_message<InputError>([&] { load_model(path); }), HasSubstr("not finite"));
+  const TensorFile whole = TensorFile::load(path);
+  EXPECT_NO_THROW(load_model(path));
+  for (const std::string& name : whole.names()) {
+    TensorFile changed;
+    changed.metadata = whole.metadata;
+    for (const std::string& other : whole.names()) {
+      const auto damage = [&](auto values) {
+        if (other == name) values(0, 0) = std::numeric_limits<double>::quiet_NaN();
+        changed.add(other, values);
+      };
+      if (other.starts_with("view") || other.starts_with("head")) {
+        damage(whole.matrix_f(other));
+      } else {
+        damage(whole.matrix_d(other));
+      }
+    }
+    changed.save(dir.file("changed"));
+    EXPECT_THAT(error_message<InputError>([&] { load_model(dir.file("changed")); }), HasSubstr("not finite")) << name;
+  }
 }
 
 }  // namespace

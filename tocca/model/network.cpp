@@ -133,7 +133,7 @@ bool Network<S>::finite() const {
 }
 
 template <class S>
-Matrix<S> project(const Network<S>& network, Index view, ConstMatrixRef<S> x) {
+Matrix<S> activations(const Network<S>& network, Index view, ConstMatrixRef<S> x) {
   const EncoderSlots& e = network.encoder(view);
   const auto& statistics = network.statistics;
   const double seen = statistics[e.batches](0, 0);
@@ -152,6 +152,12 @@ Matrix<S> project(const Network<S>& network, Index view, ConstMatrixRef<S> x) {
   dense_forward<S>(in, network.parameters[e.output_weight], none, a);
   batch_norm_infer<S>(a, none, none, correction * statistics[e.output_mean], correction * statistics[e.output_variance],
                       a);
+  return a;
+}
+
+template <class S>
+Matrix<S> project_activations(const Network<S>& network, Index view, ConstMatrixRef<S> a) {
+  const auto& statistics = network.statistics;
   if (network.shape.projection == Projection::identity) return a;
   Matrix<S> z(a.rows(), a.cols());
   if (network.shape.projection == Projection::cca) {
@@ -159,9 +165,15 @@ Matrix<S> project(const Network<S>& network, Index view, ConstMatrixRef<S> x) {
     whitening_infer<S>(a, statistics[view == 0 ? pair.centre1 : pair.centre2],
                        statistics[view == 0 ? pair.weights1 : pair.weights2], z);
   } else {
+    const EncoderSlots& e = network.encoder(view);
     whitening_infer<S>(a, statistics[e.whitening_centre], statistics[e.whitening_transform], z);
   }
   return z;
+}
+
+template <class S>
+Matrix<S> project(const Network<S>& network, Index view, ConstMatrixRef<S> x) {
+  return project_activations<S>(network, view, activations<S>(network, view, x));
 }
 
 template <class S>
@@ -175,7 +187,11 @@ Matrix<S> head_log_probabilities(const Network<S>& network, Index view, ConstMat
 
 template struct Network<float>;
 template struct Network<double>;
+template Matrix<float> activations<float>(const Network<float>&, Index, ConstMatrixRef<float>);
+template Matrix<float> project_activations<float>(const Network<float>&, Index, ConstMatrixRef<float>);
 template Matrix<float> project<float>(const Network<float>&, Index, ConstMatrixRef<float>);
+template Matrix<double> activations<double>(const Network<double>&, Index, ConstMatrixRef<double>);
+template Matrix<double> project_activations<double>(const Network<double>&, Index, ConstMatrixRef<double>);
 template Matrix<double> project<double>(const Network<double>&, Index, ConstMatrixRef<double>);
 template Matrix<float> head_log_probabilities<float>(const Network<float>&, Index, ConstMatrixRef<float>);
 template Matrix<double> head_log_probabilities<double>(const Network<double>&, Index, ConstMatrixRef<double>);

@@ -94,6 +94,12 @@ struct Network {
 template <class S>
 Matrix<S> project(const Network<S>& network, Index view, ConstMatrixRef<S> x);
 
+/// The two halves of project(): activations A (m × d_o) of standardised rows, and Z of activations.
+template <class S>
+Matrix<S> activations(const Network<S>& network, Index view, ConstMatrixRef<S> x);
+template <class S>
+Matrix<S> project_activations(const Network<S>& network, Index view, ConstMatrixRef<S> a);
+
 /// Log-probabilities (m × C) of the head for projections z (m × d_o) of a view.
 template <class S>
 Matrix<S> head_log_probabilities(const Network<S>& network, Index view, ConstMatrixRef<S> z);

@@ -160,7 +160,10 @@ class Run {
       summary_.status = TrainStatus::diverged;
       return;
     }
-    if (record.epoch == 1) require_trained_views();
+    if (record.epoch == 1) {
+      require_trained_views();
+      require_tied_pairs();
+    }
     record.weight_decay = options_.objective.weight_decay * squared_weights();
     validate_epoch(network_, options_.objective, validation_, recent_, context_, record);
     summary_.epochs = record.epoch;
@@ -198,6 +201,20 @@ class Run {
     }
   }
 
+  // Nor would what ties two views be there without a batch with two samples of both.
+  void require_tied_pairs() const {
+    for (const PairSlots& pair : network_.pairs) {
+      const bool layer = network_.shape.projection == Projection::cca;
+      const bool needed = layer || options_.objective.agreement == Agreement::trace_norm;
+      if (!needed || (network_.statistics[layer ? pair.weights1 : pair.batches].array() != 0).any()) continue;
+      const auto& views = training_.dataset->views.views;
+      throw InputError(
+          "train", fmt::format("views '{}' and '{}': no batch of {} has two samples with both; raise batch_size, or "
+                               "take a method that needs no pairs",
+                               views[pair.u].name, views[pair.v].name, options_.batch_size));
+    }
+  }
+
   [[nodiscard]] bool stopped_early(const EpochRecord& record) {
     if (options_.patience <= 0 || record.epoch - best_.epoch < options_.patience) return false;
     summary_.status = TrainStatus::stopped_early;
@@ -218,15 +235,10 @@ class Run {
     return sum;
   }
 
-  // Interrupted before any epoch ended, the current weights are what there is; they are finite, or the initial ones
-  // are.
   void conclude() {
     if (summary_.status == TrainStatus::closed_form) summary_.status = TrainStatus::completed;
-    const bool current = summary_.status == TrainStatus::interrupted && best_.epoch == 0 && network_.finite();
-    if (!current) {
-      network_.parameters = best_.parameters;
-      network_.statistics = best_.statistics;
-    }
+    network_.parameters = best_.parameters;
+    network_.statistics = best_.statistics;
     summary_.best_epoch = best_.epoch;
     summary_.message = message();
   }
@@ -279,7 +291,7 @@ class Run {
   const Context& context_;
   Index least_rows_;
   TrainingStep<float> step_;
-  RecentProjections recent_;
+  RecentActivations recent_;
   TrainSummary summary_;
   Snapshot best_;
   bool scored_ = false;  // an epoch was measured on validation data

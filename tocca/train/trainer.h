@@ -70,9 +70,9 @@ struct TrainingData {
 /// Trains in place. With validation data (dataset not null) the weights of the best epoch are restored: with a head the
 /// one of the highest accuracy, the lowest loss among equals; with the LDA objective the lowest loss; otherwise the
 /// highest sum correlation. Where nothing can be scored the last epoch's are kept. A run that diverges, or is
-/// interrupted, keeps the best weights so far, which are finite. Same rng, same bits, for any number of threads.
-/// Throws InputError: batch size below 2, or with batch covariance not above the number of components; no
-/// samples; fewer than 2 samples of a view.
+/// interrupted, keeps the best weights so far, which are finite; those it began with (best_epoch 0) when no epoch
+/// ended. Same rng, same bits, for any number of threads. Throws InputError: batch size below 2, or with batch
+/// covariance not above the number of components; no samples; fewer than 2 samples of a view.
 TrainSummary train(Network<float>& network, const TrainingData& training, const TrainingData& validation,
                    const TrainOptions& options, const Rng& rng, const Context& context);
 

@@ -57,15 +57,13 @@ Matrix<double> complete_rows(const Matrix<float>& z, const std::vector<Index>& s
   return rows.topRows(kept);
 }
 
-double mean_sum_correlation(const RecentProjections& recent, const std::vector<Matrix<double>>& held_out) {
+double mean_sum_correlation(const std::vector<Matrix<double>>& recent, const std::vector<Matrix<double>>& held_out) {
   const std::size_t views = held_out.size();
-  if (views < 2 || held_out[0].rows() < 3 || recent.rows() < 3) return kNan;
   double sum = 0;
   for (std::size_t u = 0; u < views; ++u) {
     for (std::size_t v = u + 1; v < views; ++v) {
       const CcaOptions options{.ridge = 1e-6};
-      sum += held_out_sum_correlation(recent.of(static_cast<Index>(u)), recent.of(static_cast<Index>(v)), held_out[u],
-                                      held_out[v], options);
+      sum += held_out_sum_correlation(recent[u], recent[v], held_out[u], held_out[v], options);
     }
   }
   return sum / static_cast<double>(views * (views - 1) / 2);
@@ -73,27 +71,28 @@ double mean_sum_correlation(const RecentProjections& recent, const std::vector<M
 
 }  // namespace
 
-RecentProjections::RecentProjections(Index views, Index components, Index capacity)
+RecentActivations::RecentActivations(Index views, Index components, Index capacity)
     : rings_(static_cast<std::size_t>(views), Matrix<float>(views > 1 ? capacity : 0, components)) {}
 
-void RecentProjections::add(TrainingStep<float>& step, const Batch& batch) {
+void RecentActivations::add(TrainingStep<float>& step, const Batch& batch) {
   if (rings_.size() < 2) return;
   for (std::size_t p = 0; p < batch.row_of[0].size(); ++p) {
     if (std::any_of(batch.row_of.begin(), batch.row_of.end(), [&](const auto& rows) { return rows[p] < 0; })) continue;
     for (std::size_t v = 0; v < rings_.size(); ++v) {
-      rings_[v].row(next_) = step.view(static_cast<Index>(v)).z().row(batch.row_of[v][p]);
+      rings_[v].row(next_) = step.view(static_cast<Index>(v)).a().row(batch.row_of[v][p]);
     }
     next_ = (next_ + 1) % rings_[0].rows();
     filled_ = std::min(filled_ + 1, rings_[0].rows());
   }
 }
 
-Matrix<double> RecentProjections::of(Index view) const {
-  return rings_[static_cast<std::size_t>(view)].topRows(filled_).cast<double>();
+Matrix<double> RecentActivations::projected(const Network<float>& network, Index view) const {
+  const Matrix<float> a = rings_[static_cast<std::size_t>(view)].topRows(filled_);
+  return project_activations<float>(network, view, a).cast<double>();
 }
 
 void validate_epoch(const Network<float>& network, const Objective& objective, const TrainingData& validation,
-                    const RecentProjections& recent, const Context& context, EpochRecord& record) {
+                    const RecentActivations& recent, const Context& context, EpochRecord& record) {
   record.validation_accuracy = record.validation_loss = record.sum_correlation = kNan;
   if (validation.dataset == nullptr) return;
   const Dataset& data = *validation.dataset;
@@ -126,8 +125,11 @@ void validate_epoch(const Network<float>& network, const Objective& objective, c
   }
   const bool usable = std::all_of(complete.begin(), complete.end(), [](const auto& z) { return z.allFinite(); });
   if (!usable) return;
+  if (complete.size() < 2 || complete[0].rows() < 3 || recent.rows() < 3) return;
   try {
-    record.sum_correlation = mean_sum_correlation(recent, complete);
+    std::vector<Matrix<double>> trained_on;
+    for (Index v = 0; v < network.views(); ++v) trained_on.push_back(recent.projected(network, v));
+    record.sum_correlation = mean_sum_correlation(trained_on, complete);
   } catch (const Error&) {  // a figure to watch is not worth a training; it stays NaN
   }
 }

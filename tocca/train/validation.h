@@ -5,15 +5,15 @@
 
 namespace tocca {
 
-/// Projections of recent training batches, for a linear CCA that is fitted on training data alone: a ring of up to
-/// `capacity` samples that have every view.
-class RecentProjections {
+/// Activations of recent training batches, for a linear CCA that is fitted on training data alone: a ring of up to
+/// `capacity` samples that have every view. Each batch had a projection of its own; of() uses the last.
+class RecentActivations {
  public:
-  RecentProjections(Index views, Index components, Index capacity = 2048);
-  /// Takes over z of the step's batch.
+  RecentActivations(Index views, Index components, Index capacity = 2048);
+  /// Takes over A of the step's batch.
   void add(TrainingStep<float>& step, const Batch& batch);
-  /// (rows so far × d_o)
-  [[nodiscard]] Matrix<double> of(Index view) const;
+  /// Their projections (rows so far × d_o).
+  [[nodiscard]] Matrix<double> projected(const Network<float>& network, Index view) const;
   [[nodiscard]] Index rows() const { return filled_; }
 
  private:
@@ -25,6 +25,6 @@ class RecentProjections {
 /// Accuracy (with a head) and task loss on the validation samples, and the sum of held-out correlations, into the
 /// record.
 void validate_epoch(const Network<float>& network, const Objective& objective, const TrainingData& validation,
-                    const RecentProjections& recent, const Context& context, EpochRecord& record);
+                    const RecentActivations& recent, const Context& context, EpochRecord& record);
 
 }  // namespace tocca
