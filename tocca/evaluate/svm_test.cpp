@@ -80,6 +80,18 @@ TEST(Svm, SearchFindsTheCostThatGeneralises) {
   EXPECT_GT(accuracy(searched.predict(test.x), test.y), accuracy(large.predict(test.x), test.y));
 }
 
+// The same samples twice: with a copy on the other side of a fold, learning by heart would look best.
+TEST(Svm, SearchHoldsOutAllRowsOfASample) {
+  const Clouds once = make_clouds(100, 60, 2, 0.12);
+  Clouds twice{Matrix<double>(200, 60), once.y};
+  twice.x << once.x, once.x;
+  twice.y.insert(twice.y.end(), once.y.begin(), once.y.end());
+  SvmOptions together;
+  for (Index i = 0; i < 200; ++i) together.groups.push_back(i % 100);
+  EXPECT_LT(fit(twice, 2, together).cost, 0.5);
+  EXPECT_GE(fit(twice, 2).cost, 0.5);
+}
+
 TEST(Svm, TiesTakeTheSmallestCostInAnyOrder) {
   const Clouds data = make_clouds(60, 5, 2, 20);
   EXPECT_EQ(fit(data, 2, {.costs = {4, 0.5, 2}}).cost, 0.5);

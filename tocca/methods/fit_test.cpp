@@ -280,24 +280,6 @@ TEST(Fit, ViewsWithoutACommonSampleCannotBeTied) {
   }
 }
 
-// Weight decay alone would: Nadam turns the smallest gradient into a whole step.
-TEST(Fit, PretrainingLeavesTheHeadAsItWasDrawn) {
-  const Dataset data = make_shared(120, 3, 0.3, 1);
-  Options options = quick("ccal-ce");
-  options.epochs = 1;
-  options.learning_rate = 1e-9;
-  options.pretrain_epochs = 0;
-  const FittedModel without = fit(data, nullptr, options, {}).model;
-  options.pretrain_epochs = 5;
-  options.learning_rate = 1e-2;
-  options.learning_rate_schedule = "cosine";
-  const FittedModel with_it = fit(data, nullptr, options, {}).model;
-  const auto head = [](const FittedModel& m) {
-    return Matrix<float>(m.network->parameters[m.network->head(0).weight]);
-  };
-  EXPECT_GT(head(with_it).norm(), 0.6F * head(without).norm());
-}
-
 TEST(Fit, AnInterruptedTrainingKeepsItsMessage) {
   std::atomic<bool> cancel = false;
   Context context;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "tocca/core/context.h"
@@ -224,6 +225,51 @@ TEST_P(NetworkGradient, OfEveryParameterAgreesWithCentralDifferences) {
     };
     EXPECT_LT(max_gradient_error(loss, network.parameters[slot], gradient[slot]), 2e-6) << slot.name;
   }
+}
+
+// Weight decay alone would wear it away: Nadam turns the smallest gradient into a whole step.
+TEST(TrainingStep, AHeadWithoutATaskStaysAsItWasDrawn) {
+  Rng rng(3);
+  Problem p = random_problem({"", Projection::identity, false, 2, 16, false, 1}, rng);
+  p.objective.task = Task::none;
+  p.objective.weight_decay = 1e-3;
+  Network<double> network(p.shape);
+  network.initialize(rng);
+  const Network<double> before = network;
+  std::vector<Index> all(16);
+  std::iota(all.begin(), all.end(), 0);
+  TrainingStep<double> step(network, p.objective, 16, Context{});
+  step.step(make_batch(p.data, all), p.reader(), Rng(1), {});
+  const Slot& head = network.heads[0].weight;
+  EXPECT_EQ(Matrix<double>(network.parameters[head]), Matrix<double>(before.parameters[head]));
+  const Slot& output = network.encoder(0).output_weight;
+  EXPECT_NE(Matrix<double>(network.parameters[output]), Matrix<double>(before.parameters[output]));
+}
+
+TEST(TrainingStep, PerturbsTheInputsOfEachViewAnew) {
+  Rng rng(3);
+  Problem p = random_problem({"", Projection::identity, false, 2, 200, false, 1}, rng);
+  std::vector<Index> all(200);
+  std::iota(all.begin(), all.end(), 0);
+  const Batch batch = make_batch(p.data, all);
+  Network<double> network(p.shape);
+  network.initialize(rng);
+  const auto inputs = [&](Perturbation perturbation, std::uint64_t seed) {
+    p.objective.perturbation = perturbation;
+    TrainingStep<double> step(network, p.objective, 200, Context{});
+    step.gradients(batch, p.reader(), Rng(seed));
+    return Matrix<double>(step.view(0).input(200));
+  };
+  EXPECT_EQ(inputs({}, 1), p.x[0]);
+  const Matrix<double> thinned = inputs({.input_dropout = 0.25}, 1);
+  const auto kept = (thinned.array() != 0).cast<double>();
+  EXPECT_LT(max_error(thinned, Matrix<double>(p.x[0].array() * kept / 0.75)), 1e-15);
+  EXPECT_NEAR(kept.mean(), 0.75, 0.06);  // four standard errors of 800 draws
+  EXPECT_EQ(inputs({.input_dropout = 0.25}, 1), thinned);
+  EXPECT_NE(inputs({.input_dropout = 0.25}, 2), thinned);
+  const Matrix<double> noise = inputs({.input_noise = 0.5}, 1) - p.x[0];
+  EXPECT_NEAR(noise.mean(), 0, 4 * 0.5 / std::sqrt(800));
+  EXPECT_NEAR(noise.squaredNorm() / 800, 0.25, 4 * 0.25 * std::sqrt(2.0 / 800));
 }
 
 TEST(TrainingStep, FloatFollowsDouble) {
