@@ -25,9 +25,10 @@ double squared_norm_of_gram(ConstMatrixRef<double> x) {
 
 }  // namespace
 
-double Shrinkage::ridge() const {
+double Shrinkage::ridge(Index n) const {
   const double most = std::min(intensity, kMostForRidge);
-  return mean_variance * most / (1 - most);
+  const auto rows = static_cast<double>(n);
+  return mean_variance * most / (1 - most) * rows / (rows - 1);
 }
 
 Shrinkage ledoit_wolf(ConstMatrixRef<double> x) {

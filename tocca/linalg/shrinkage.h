@@ -16,9 +16,10 @@ struct Shrinkage {
   double intensity = 0;      ///< ρ, 0 to 1
   double mean_variance = 0;  ///< λ = tr(S) / d
 
-  /// r = λ ρ / (1 − ρ), with ρ taken as at most kMostForRidge. For `CcaOptions` and `MultiviewOptions`: the directions
-  /// are those of S*, and the canonical correlations, of S + r I instead of S*, stay at or below 1.
-  [[nodiscard]] double ridge() const;
+  /// r = λ ρ / (1 − ρ) · n / (n − 1), with ρ taken as at most kMostForRidge, for covariances that are divided by n − 1,
+  /// as those of `CcaOptions` and `MultiviewOptions` are: XᵀX / (n − 1) + r I is a multiple of S*, so the directions
+  /// are those of S*, and the canonical correlations, of the former, stay at or below 1. n ≥ 2 rows.
+  [[nodiscard]] double ridge(Index n) const;
 };
 
 /// The intensity that minimises the expected ‖S* − Σ‖²_F, estimated from the rows x (n × d; centred here):
@@ -27,7 +28,7 @@ struct Shrinkage {
 /// columns, and entries that are not finite.
 ///
 /// Example:
-///     cca(x1, x2, {.ridge = ledoit_wolf(x1).ridge(), .ridge2 = ledoit_wolf(x2).ridge()});
+///     cca(x1, x2, {.ridge = ledoit_wolf(x1).ridge(n), .ridge2 = ledoit_wolf(x2).ridge(n)});
 Shrinkage ledoit_wolf(ConstMatrixRef<double> x);
 
 /// The same of rows that are centred already, by whatever means: those of classes, for instance.

@@ -8,12 +8,14 @@
 #include "tocca/core/error.h"
 #include "tocca/core/rng.h"
 #include "tocca/linalg/cca.h"
+#include "tocca/linalg/covariance.h"
 #include "tocca/testing/golden.h"
 #include "tocca/testing/matchers.h"
 
 namespace tocca {
 namespace {
 
+using testing::max_error;
 using testing::random_matrix;
 using ::testing::StrEq;
 using ::testing::ThrowsMessage;
@@ -28,11 +30,19 @@ TEST(Shrinkage, GoldenValues) {
 }
 
 TEST(Shrinkage, RidgeHasTheRatioOfTheShrunkCovariance) {
-  // (1 − ρ) (S + r I) = (1 − ρ) S + ρ λ I
-  const Shrinkage some{.intensity = 0.25, .mean_variance = 3};
-  EXPECT_NEAR(0.75 * some.ridge(), 0.25 * 3, 1e-15);
-  EXPECT_EQ((Shrinkage{0, 3}).ridge(), 0);
-  EXPECT_NEAR((Shrinkage{1, 2}).ridge(), 2 * 999, 1e-9);
+  Rng rng(4);
+  const RowVector<double> scales = RowVector<double>::LinSpaced(4, 1, 3);
+  const Matrix<double> x = centre(random_matrix(rng, 12, 4) * scales.asDiagonal()).rows;
+  const Shrinkage some = ledoit_wolf(x);
+  ASSERT_GT(some.intensity, 0.05);
+  ASSERT_LT(some.intensity, 0.9);
+  const Matrix<double> identity = Matrix<double>::Identity(4, 4);
+  const Matrix<double> shrunk =
+      (1 - some.intensity) * (x.transpose() * x) / 12 + some.intensity * some.mean_variance * identity;
+  const Matrix<double> ridged = x.transpose() * x / 11 + some.ridge(12) * identity;
+  EXPECT_LT(max_error(ridged, shrunk * ridged(0, 0) / shrunk(0, 0)), 1e-12);
+  EXPECT_EQ((Shrinkage{0, 3}).ridge(6), 0);
+  EXPECT_NEAR((Shrinkage{1, 2}).ridge(5), 2 * 999 * 1.25, 1e-9);
 }
 
 TEST(Shrinkage, FallsWithSamplesAndWithStructure) {
@@ -60,7 +70,7 @@ TEST(Shrinkage, OneColumnAndConstantViewsAreNotShrunk) {
   EXPECT_EQ(ledoit_wolf(random_matrix(rng, 9, 1)).intensity, 0);
   const Shrinkage constant = ledoit_wolf(Matrix<double>::Constant(5, 3, 0.1));
   EXPECT_EQ(constant.intensity, 0);
-  EXPECT_EQ(constant.ridge(), 0);
+  EXPECT_EQ(constant.ridge(5), 0);
 }
 
 TEST(Shrinkage, RccaGeneralisesBetterThanPlainCcaOfFewSamples) {
@@ -76,7 +86,7 @@ TEST(Shrinkage, RccaGeneralisesBetterThanPlainCcaOfFewSamples) {
     const Vector<double> ac = a.array() - a.mean(), bc = b.array() - b.mean();
     return ac.dot(bc) / (ac.norm() * bc.norm());
   };
-  const CcaOptions shrunk{.ridge = ledoit_wolf(train1).ridge(), .ridge2 = ledoit_wolf(train2).ridge()};
+  const CcaOptions shrunk{.ridge = ledoit_wolf(train1).ridge(50), .ridge2 = ledoit_wolf(train2).ridge(50)};
   EXPECT_GT(held_out(shrunk), held_out({}) + 0.1);
 }
 
