@@ -13,6 +13,10 @@ Index View::present() const {
   return std::count_if(row_of_sample.begin(), row_of_sample.end(), [](Index row) { return row >= 0; });
 }
 
+bool Views::complete(Index sample) const {
+  return std::all_of(views.begin(), views.end(), [&](const View& view) { return view.has(sample); });
+}
+
 Views Views::select(std::span<const Index> chosen) const {
   Views some;
   some.samples.reserve(chosen.size());

@@ -31,6 +31,8 @@ struct Views {
 
   [[nodiscard]] Index size() const { return static_cast<Index>(samples.size()); }
   [[nodiscard]] Index count() const { return static_cast<Index>(views.size()); }
+  /// The sample has every view.
+  [[nodiscard]] bool complete(Index sample) const;
   /// The same views for a subset of the samples, in the order given. Shares the tables.
   [[nodiscard]] Views select(std::span<const Index> chosen) const;
   /// Only the named view. Throws InputError, naming the views there are, if there is none of that name.

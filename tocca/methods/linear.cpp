@@ -88,8 +88,7 @@ Stacked stack_projections(const FittedModel& model, const Dataset& training, con
 std::vector<Index> complete_in_all(const Dataset& training) {
   std::vector<Index> samples;
   for (Index s = 0; s < training.views.size(); ++s) {
-    const auto& views = training.views.views;
-    if (std::all_of(views.begin(), views.end(), [&](const View& view) { return view.has(s); })) samples.push_back(s);
+    if (training.views.complete(s)) samples.push_back(s);
   }
   if (samples.size() >= 3) return samples;
   throw InputError(

@@ -50,9 +50,7 @@ Matrix<double> complete_rows(const Matrix<float>& z, const std::vector<Index>& s
   Matrix<double> rows(z.rows(), z.cols());
   Index kept = 0;
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    const bool complete =
-        std::all_of(views.views.begin(), views.views.end(), [&](const View& view) { return view.has(samples[i]); });
-    if (complete) rows.row(kept++) = z.row(static_cast<Index>(i)).cast<double>();
+    if (views.complete(samples[i])) rows.row(kept++) = z.row(static_cast<Index>(i)).cast<double>();
   }
   return rows.topRows(kept);
 }
