@@ -72,7 +72,7 @@ class Problem {
     shape_.hidden_layers = c.hidden_layers;
     shape_.hidden_size = c.hidden_size;
     shape_.components = c.components;
-    shape_.classes = c.classes;
+    shape_.heads = class_heads(c.classes);
     shape_.projection = recipe.projection;
     shape_.decorrelated = recipe.decorrelated;
     objective_ = {.decorrelation_weight = recipe.decorrelated ? 0.01 : 0, .weight_decay = 1e-4};
@@ -87,7 +87,7 @@ class Problem {
       labels.push_back(static_cast<int>(rng.below(static_cast<std::uint64_t>(c.classes))));
     batch_.samples.assign(c.inputs.size(), rows);
     batch_.row_of.assign(c.inputs.size(), rows);
-    batch_.labels.assign(c.inputs.size(), labels);
+    batch_.labels.assign(c.inputs.size(), HeadTargets{labels, {}});
   }
 
   template <class S>

@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "tocca/core/error.h"
-#include "tocca/evaluate/metrics.h"
+#include "tocca/metrics/mean.h"
 #include "tocca/report/table.h"
 
 namespace tocca::cli {

@@ -14,6 +14,7 @@
 #include "cli/outputs.h"
 #include "cli/run.h"
 #include "cli/settings.h"
+#include "tocca/core/error.h"
 #include "tocca/core/file.h"
 #include "tocca/methods/methods.h"
 #include "tocca/report/html.h"
@@ -39,9 +40,13 @@ std::string data_text(const LoadedData& data, const Dataset& dataset) {
   }
   std::string text =
       align(rows) + fmt::format("\nsamples  {}, joined {}\n", data.views.size(), data.by_id ? "by id" : "row by row");
-  if (!data.label_texts.empty()) {
+  if (!dataset.labels.codes.empty()) {
     text += fmt::format("labels   {} of {} samples, {} classes ({})\n", dataset.labels.labelled(), data.views.size(),
-                        dataset.labels.class_count(), data.labels.path);
+                        dataset.labels.class_count(), data.label_path);
+  }
+  for (const Target& target : dataset.targets) {
+    text += fmt::format("target   {} of {} samples, {} of {} ({})\n", target.known(), data.views.size(),
+                        name_of(target.kind), target.name(), data.label_path);
   }
   return text;
 }
@@ -52,13 +57,19 @@ const EpochRecord* best_epoch(const TrainSummary& summary) {
   return &summary.history[static_cast<std::size_t>(summary.best_epoch - 1)];
 }
 
+// What the held-out score of the heads measures.
+std::string score_name(const FittedModel& model) {
+  if (!model.network || model.network->shape.heads.size() != 1) return "score";
+  return std::string(metric_of(model.network->shape.heads[0].kind));
+}
+
 // "" for a linear method without anything to tell.
-std::string training_text(const TrainSummary& summary) {
+std::string training_text(const FittedModel& model, const TrainSummary& summary) {
   std::string text;
   if (!summary.message.empty()) text += fmt::format("fit      {}\n", summary.message);
   const EpochRecord* best = best_epoch(summary);
-  if (best != nullptr && !std::isnan(best->validation_accuracy)) {
-    text += fmt::format("held out accuracy {:.3f} (mean over the views)", best->validation_accuracy);
+  if (best != nullptr && !std::isnan(best->validation_score)) {
+    text += fmt::format("held out {} {:.3f} (mean over the views)", score_name(model), best->validation_score);
     if (!std::isnan(best->sum_correlation)) text += fmt::format(", sum correlation {:.3f}", best->sum_correlation);
     text += '\n';
   }
@@ -79,8 +90,8 @@ std::vector<ResultRow> result_rows(const FitResult& result, Index samples) {
   const FittedModel& model = result.model;
   std::vector<ResultRow> rows;
   const EpochRecord* best = best_epoch(result.summary);
-  if (best != nullptr && !std::isnan(best->validation_accuracy)) {
-    rows.push_back({model.method, samples, "all", "validation", "accuracy", best->validation_accuracy, kNan, 1});
+  if (best != nullptr && !std::isnan(best->validation_score)) {
+    rows.push_back({model.method, samples, "all", "validation", score_name(model), best->validation_score, kNan, 1});
     rows.push_back({model.method, samples, "all", "validation", "sum_correlation", best->sum_correlation, kNan, 1});
   }
   for (const CanonicalPair& pair : model.pairs) {
@@ -94,10 +105,11 @@ std::vector<ResultRow> result_rows(const FitResult& result, Index samples) {
 void write_history(const std::string& path, const TrainSummary& summary) {
   const auto cell = [](double value) { return std::isfinite(value) ? fmt::format("{}", value) : std::string(); };
   write_file(path, [&](std::ostream& out) {
-    out << "epoch,task,agreement,decorrelation,weight_decay,validation_accuracy,validation_loss,sum_correlation\n";
+    out << "epoch,task,agreement,decorrelation,reconstruction,weight_decay,validation_score,validation_loss,sum_correlation\n";
     for (const EpochRecord& epoch : summary.history) {
-      out << fmt::format("{},{},{},{},{},{},{},{}\n", epoch.epoch, cell(epoch.terms.task), cell(epoch.terms.agreement),
-                         cell(epoch.terms.decorrelation), cell(epoch.weight_decay), cell(epoch.validation_accuracy),
+      out << fmt::format("{},{},{},{},{},{},{},{},{}\n", epoch.epoch, cell(epoch.terms.task), cell(epoch.terms.agreement),
+                         cell(epoch.terms.decorrelation), cell(epoch.terms.reconstruction),
+                         cell(epoch.weight_decay), cell(epoch.validation_score),
                          cell(epoch.validation_loss), cell(epoch.sum_correlation));
     }
   });
@@ -135,7 +147,7 @@ nlohmann::ordered_json json_views(const LoadedData& data, const FittedModel& mod
 void tell(const FitRequest& request, const LoadedData& data, const FitResult& result, const Options& options,
           Session& session) {
   const TrainSummary& summary = result.summary;
-  session.note(training_text(summary) + correlation_text(result.model) + fmt::format("model    {}\n", request.model));
+  session.note(training_text(result.model, summary) + correlation_text(result.model) + fmt::format("model    {}\n", request.model));
   if (!request.report.empty()) session.note(fmt::format("report   {}/report.html\n", request.report));
   session.json(json_rows(result_rows(result, data.views.size())), options.seed,
                {{"method", options.method},
@@ -157,11 +169,17 @@ int run_fit(const FitRequest& request, Session& session) {
   inputs.push_back(request.settings.config);
   require_not_input("--model", request.model, inputs);
   const LoadedData data = load(request.data, session);
-  Dataset dataset{data.views, {}};
-  if (!data.label_texts.empty()) dataset.labels = make_labels(data.label_texts);
+  LabelledData labelled{{data.views, {}, {}}, {}};
+  if (!data.label_path.empty()) {
+    const LabelSource source = parse_labels(request.data.labels);
+    labelled = load_dataset(request.data, data, target_sources(request.settings, source.column, options), session);
+  } else if (!request.settings.tasks.empty() && request.settings.tasks[0].find('=') != std::string::npos) {
+    throw InputError("--task", fmt::format("got '{}', which names columns; give --labels FILE", request.settings.tasks[0]));
+  }
+  const Dataset& dataset = labelled.dataset;
   session.note(data_text(data, dataset));
-  if (!data.labels.path.empty() && dataset.labels.labelled() == 0) {
-    session.warn(fmt::format("no sample has a label in {}: fitting without labels", data.labels.path));
+  if (!data.label_path.empty() && dataset.targets.empty() && dataset.labels.labelled() == 0) {
+    session.warn(fmt::format("no sample has a label in {}: fitting without labels", data.label_path));
   }
   if (!request.report.empty()) require_folder("--report", request.report);
 
@@ -172,6 +190,7 @@ int run_fit(const FitRequest& request, Session& session) {
     context.cancel = InterruptScope::flag();
     result = fit(dataset, nullptr, options, context);
     context.cancel = nullptr;
+    result.model.label_column = labelled.label_column;
     save_model(result.model, request.model);
   }
   if (!request.report.empty()) write_report(request.report, result, dataset, options, session, context);

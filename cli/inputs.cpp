@@ -24,22 +24,15 @@ bool same_file(const std::string& a, const std::string& b) {
 }
 
 // A view that holds the labels as one of its columns would give the answer away.
-void check_leak(const LoadedData& data) {
+void check_leak(const LoadedData& data, const LabelColumn& labels) {
   for (std::size_t v = 0; v < data.paths.size(); ++v) {
     const View& view = data.views.views[v];
-    const bool among = std::find(view.features.begin(), view.features.end(), data.labels.column) != view.features.end();
-    if (!among || !same_file(data.paths[v], data.labels.path)) continue;
+    const bool among = std::find(view.features.begin(), view.features.end(), labels.column) != view.features.end();
+    if (!among || !same_file(data.paths[v], labels.path)) continue;
     throw InputError("--labels", fmt::format("column '{}' of {} is also a column of view '{}', which would learn from "
                                              "the answer; put labels in a file of their own",
-                                             data.labels.column, data.labels.path, view.name));
+                                             labels.column, labels.path, view.name));
   }
-}
-
-void load_labels(LoadedData& data, const DataRequest& request, JoinReport& report) {
-  const LabelSource source = parse_labels(request.labels);
-  data.labels = read_labels(source.path, source.column, {request.id_column});
-  check_leak(data);
-  data.label_texts = join_labels(data.views, data.labels, data.by_id, &report);
 }
 
 }  // namespace
@@ -74,8 +67,8 @@ void add_data_options(CLI::App& app, DataRequest& request, LabelUse labels) {
       ->required()
       ->allow_extra_args(false);
   if (labels != LabelUse::none) {
-    app.add_option("--labels", request.labels, "Class labels; an empty cell, NA, nan or -1 means unlabelled")
-        ->type_name("FILE[:COLUMN]")
+    app.add_option("--labels", request.labels, "Labels; an empty cell, NA, nan (of classes also -1) means unlabelled")
+        ->type_name("FILE[:COLUMN[,COLUMN]]")
         ->required(labels == LabelUse::required);
   }
   app.add_option("--id", request.id_column,
@@ -94,9 +87,56 @@ LoadedData load(const DataRequest& request, Session& session) {
   JoinReport report;
   data.views = join_views(std::move(tables), &report);
   data.by_id = report.by_id;
-  if (!request.labels.empty()) load_labels(data, request, report);
+  if (!request.labels.empty()) data.label_path = parse_labels(request.labels).path;
   for (const std::string& message : report.messages) session.info(message);
   return data;
+}
+
+std::vector<LabelTexts> load_labels(const DataRequest& request, const LoadedData& data,
+                                    const std::vector<std::string>& columns, Session& session) {
+  std::vector<LabelTexts> texts;
+  JoinReport report;
+  for (const std::string& wanted : columns) {
+    const LabelColumn column = read_labels(data.label_path, wanted, {request.id_column});
+    check_leak(data, column);
+    // What joining has to say is the same for every column.
+    texts.push_back({column.column, join_labels(data.views, column, data.by_id, texts.empty() ? &report : nullptr)});
+  }
+  for (const std::string& message : report.messages) session.info(message);
+  return texts;
+}
+
+std::vector<std::string> split_columns(const std::string& text) {
+  std::vector<std::string> columns;
+  std::size_t first = 0;
+  for (std::size_t comma = text.find(','); comma != std::string::npos; comma = text.find(',', first)) {
+    columns.push_back(text.substr(first, comma - first));
+    first = comma + 1;
+  }
+  columns.push_back(text.substr(first));
+  return columns;
+}
+
+LabelledData load_dataset(const DataRequest& request, const LoadedData& data, const std::vector<TargetSource>& sources,
+                          Session& session) {
+  LabelledData labelled{{data.views, {}, {}}, {}};
+  for (const TargetSource& source : sources) {
+    const std::vector<LabelTexts> columns = load_labels(request, data, source.columns, session);
+    std::vector<std::string> names;
+    std::vector<std::vector<std::string>> texts;
+    for (const LabelTexts& column : columns) {
+      names.push_back(column.column);
+      texts.push_back(column.text);
+    }
+    Target target = make_target(source.kind, names, texts);
+    if (target.kind == TargetKind::classification && labelled.dataset.labels.codes.empty()) {
+      labelled.dataset.labels = std::move(target.labels);
+      labelled.label_column = names[0];
+    } else {
+      labelled.dataset.targets.push_back(std::move(target));
+    }
+  }
+  return labelled;
 }
 
 }  // namespace tocca::cli

@@ -7,6 +7,7 @@
 
 #include "cli/session.h"
 #include "tocca/data/readers.h"
+#include "tocca/data/targets.h"
 #include "tocca/data/views.h"
 
 namespace CLI {
@@ -24,9 +25,10 @@ NamedPath parse_view(std::string_view text);
 
 struct LabelSource {
   std::string path;
-  std::string column;  ///< empty: the only one
+  std::string column;  ///< empty: the only one; with commas: several
 };
-/// "labels.csv:digit" or "labels.csv". The text after the last ':' is a column, unless the whole names a file.
+/// "labels.csv:digit", "labels.csv:time,event" or "labels.csv". The text after the last ':' is a column, unless the
+/// whole names a file.
 LabelSource parse_labels(const std::string& text);
 
 /// What --view, --labels and --id say.
@@ -40,14 +42,40 @@ std::vector<std::string> input_files(const DataRequest& request);
 enum class LabelUse { none, optional, required };
 void add_data_options(CLI::App& app, DataRequest& request, LabelUse labels);
 
+/// A target and the columns of the label file that hold it.
+struct TargetSource {
+  TargetKind kind = TargetKind::classification;
+  std::vector<std::string> columns;  ///< a single empty name: the only column
+};
+
 struct LoadedData {
   Views views;
-  std::vector<std::string> paths;        ///< (V)
-  LabelColumn labels;                    ///< as read; an empty path: none were asked for
-  std::vector<std::string> label_texts;  ///< (n) joined; empty: none were asked for
+  std::vector<std::string> paths;  ///< (V)
+  std::string label_path;          ///< empty: none were asked for
   bool by_id = false;
 };
-/// Reads and joins; what joining has to say goes to the session. Throws InputError.
+/// Reads and joins the views; what joining has to say goes to the session. Throws InputError.
 LoadedData load(const DataRequest& request, Session& session);
+
+/// One column of the label file for each sample.
+struct LabelTexts {
+  std::string column;
+  std::vector<std::string> text;  ///< (n) empty where there is none
+};
+/// Reads columns of the label file and joins them with the views, in order. Throws InputError, also when one of them is
+/// among the columns of a view of the same file.
+std::vector<LabelTexts> load_labels(const DataRequest& request, const LoadedData& data,
+                                    const std::vector<std::string>& columns, Session& session);
+
+/// "a,b" → a, b; "" → one empty name.
+std::vector<std::string> split_columns(const std::string& text);
+
+/// Views with the labels and targets of the request: the first classification becomes the labels.
+struct LabelledData {
+  Dataset dataset;
+  std::string label_column;  ///< of the labels
+};
+LabelledData load_dataset(const DataRequest& request, const LoadedData& data, const std::vector<TargetSource>& sources,
+                          Session& session);
 
 }  // namespace tocca::cli

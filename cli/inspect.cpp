@@ -75,6 +75,9 @@ std::string model_text(const FittedModel& model, const std::string& path) {
   std::vector<std::vector<std::string>> facts{{"model", path}, {"method", model.method}};
   facts.push_back({"components", fmt::format("{}", model.components())});
   facts.push_back({"classes", model.classes.empty() ? "none" : name_some(model.classes, 10)});
+  for (const ModelTarget& target : model.targets) {
+    facts.push_back({"target", fmt::format("{} of {}", name_of(target.kind), target.name())});
+  }
   for (const CanonicalPair& pair : model.pairs) {
     facts.push_back({"correlations", fmt::format("{} and {}: {}", model.views[static_cast<std::size_t>(pair.u)].name,
                                                  model.views[static_cast<std::size_t>(pair.v)].name,
@@ -114,12 +117,17 @@ int inspect_model(const std::string& path, Session& session) {
                      {"v", model.views[static_cast<std::size_t>(pair.v)].name},
                      {"correlations", std::vector<double>(pair.correlations.begin(), pair.correlations.end())}});
   }
+  ordered_json targets = ordered_json::array();
+  for (const ModelTarget& target : model.targets) {
+    targets.push_back({{"kind", name_of(target.kind)}, {"columns", target.columns}, {"classes", target.classes}});
+  }
   session.json(rows, number_of(model.options, "seed"),
                {{"file", path},
                 {"kind", "model"},
                 {"method", model.method},
                 {"components", model.components()},
                 {"classes", model.classes},
+                {"targets", targets},
                 {"options", object_of(model.options)},
                 {"provenance", object_of(model.provenance)},
                 {"canonical_correlations", pairs}});

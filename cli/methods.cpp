@@ -10,6 +10,7 @@
 #include "cli/run.h"
 #include "tocca/core/text.h"
 #include "tocca/data/readers.h"
+#include "tocca/methods/tasks.h"
 #include "tocca/report/table.h"
 
 namespace tocca::cli {
@@ -31,6 +32,23 @@ std::string methods_text() {
                         method.needs_labels ? "needed" : "not needed", method.source);
   }
   return text;
+}
+
+std::string tasks_text() {
+  std::vector<std::vector<std::string>> rows{{"task", "what it predicts, and by which loss", "measured by", "source"}};
+  for (const TaskRow& task : tasks()) {
+    rows.push_back({std::string(task.name), std::string(task.title), std::string(task.metrics),
+                    std::string(task.source)});
+  }
+  return align(rows);
+}
+
+ordered_json task_list() {
+  ordered_json list = ordered_json::array();
+  for (const TaskRow& task : tasks()) {
+    list.push_back({{"task", task.name}, {"title", task.title}, {"metrics", task.metrics}, {"source", task.source}});
+  }
+  return list;
 }
 
 std::string formats_text() {
@@ -88,13 +106,14 @@ ordered_json option_list() {
 
 int run_methods(bool verbose, Session& session) {
   session.result(
-      fmt::format("Methods (--method)\n\n{}\nFiles that views are read from\n\n{}", methods_text(), formats_text()));
+      fmt::format("Methods (--method)\n\n{}\nTasks of networks (--task)\n\n{}\nFiles that views are read from\n\n{}",
+                  methods_text(), tasks_text(), formats_text()));
   if (verbose) {
     session.result("\nOptions (--set KEY=VALUE, or a line of --config)\n\n" + options_text());
   } else {
     session.result("\nAll options of the methods: tocca methods --verbose\n");
   }
-  ordered_json more = {{"formats", format_list()}};
+  ordered_json more = {{"formats", format_list()}, {"tasks", task_list()}};
   if (verbose) more["options"] = option_list();
   session.json(method_rows(), 0, more);
   return kSuccess;

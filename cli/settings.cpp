@@ -4,12 +4,14 @@
 #include <toml++/toml.h>
 
 #include <CLI/App.hpp>
+#include <algorithm>
 #include <variant>
 
 #include "tocca/core/error.h"
 #include "tocca/core/file.h"
 #include "tocca/core/text.h"
 #include "tocca/methods/methods.h"
+#include "tocca/methods/tasks.h"
 
 namespace tocca::cli {
 namespace {
@@ -75,7 +77,11 @@ void add_set_option(CLI::App& app, SettingsRequest& request) {
 void add_settings_options(CLI::App& app, SettingsRequest& request) {
   app.add_option("--method", request.direct["method"], "Method (default tocca-w); see `tocca methods`")
       ->type_name("NAME");
-  app.add_option("--task", request.direct["task"], "auto or classification")->type_name("NAME");
+  app.add_option("--task", request.tasks,
+                 "What the labels are for (default: classes), see `tocca methods`; for several at once, each with its "
+                 "columns of the label file: --task er=classification --task time,event=survival:0.5")
+      ->type_name("[COLUMNS=]NAME[:WEIGHT]")
+      ->allow_extra_args(false);
   app.add_option("--components", request.direct["n_components"],
                  "Width of the shared space (default 50, or fewer where a linear method has fewer)")
       ->type_name("K");
@@ -87,6 +93,45 @@ void add_settings_options(CLI::App& app, SettingsRequest& request) {
   app.add_option("--config", request.config, "Options from a TOML file; --set and flags override it")
       ->type_name("FILE.toml");
   add_set_option(app, request);
+}
+
+std::vector<TargetSource> target_sources(const SettingsRequest& request, const std::string& label_columns,
+                                         Options& options) {
+  const bool several = std::any_of(request.tasks.begin(), request.tasks.end(), [](const std::string& task) {
+    return task.find('=') != std::string::npos;
+  });
+  if (!several) {
+    if (options.task == "auto") return {{TargetKind::classification, split_columns(label_columns)}};
+    const TaskRow& task = find_task(options.task);
+    return {{task.labels.value_or(TargetKind::classification), split_columns(label_columns)}};
+  }
+  if (!label_columns.empty()) {
+    throw InputError("--task", fmt::format("names the columns itself: got --labels FILE:{}, need --labels FILE",
+                                           label_columns));
+  }
+  std::vector<TargetSource> sources;
+  std::string labels_weight;
+  std::string weights;
+  for (const std::string& text : request.tasks) {
+    const std::size_t sign = text.rfind('=');
+    const std::size_t colon = text.find(':', sign == std::string::npos ? 0 : sign);
+    if (sign == std::string::npos || sign == 0) {
+      throw InputError("--task", fmt::format("got '{}' among several, need COLUMNS=NAME, such as age=regression", text));
+    }
+    const std::string kind = text.substr(sign + 1, colon == std::string::npos ? colon : colon - sign - 1);
+    const std::string weight = colon == std::string::npos ? "1" : text.substr(colon + 1);
+    sources.push_back({parse_target_kind(kind), split_columns(text.substr(0, sign))});
+    if (sources.back().kind == TargetKind::classification && labels_weight.empty()) {
+      labels_weight = weight;
+    } else {
+      weights += "," + weight;
+    }
+  }
+  // The labels' head is the first, whatever the order of the tasks.
+  weights = labels_weight.empty() ? weights.substr(1) : labels_weight + weights;
+  set_at("--task", options, "task", "auto");
+  set_at("--task", options, "task_weights", weights);
+  return sources;
 }
 
 void read_config(const std::string& path, Options& options) {
@@ -110,6 +155,10 @@ void apply_settings(const SettingsRequest& request, const Session& session, Opti
     if (!value.empty()) set_at("command line", options, name, value);
   }
   session.apply_common(options);
+  for (const std::string& task : request.tasks) {
+    if (task.find('=') == std::string::npos) set_at("command line", options, "task", task);
+  }
+  if (options.task != "auto") find_task(options.task);
   find_method(options.method);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/inputs.h"
 #include "cli/session.h"
 #include "tocca/methods/options.h"
 
@@ -18,7 +19,13 @@ struct SettingsRequest {
   std::string config;                         ///< --config FILE.toml
   std::vector<std::string> sets;              ///< --set KEY=VALUE
   std::map<std::string, std::string> direct;  ///< option name → text of a flag such as --components
+  std::vector<std::string> tasks;             ///< --task NAME, or --task COLUMNS=NAME[:WEIGHT] for each target
 };
+
+/// What the label file's columns are for: of `label_columns` (as --labels names them) for one task, or each --task's
+/// own. Sets options.task and task_weights accordingly. Throws InputError.
+std::vector<TargetSource> target_sources(const SettingsRequest& request, const std::string& label_columns,
+                                         Options& options);
 
 void add_set_option(CLI::App& app, SettingsRequest& request);
 /// --config, --set and the flags of the options that are set most often.

@@ -26,6 +26,11 @@ LabelColumn read_text_labels(const std::string& path, const std::string& column,
   return detail::read_delimited_labels(path, kDelimiter, column, options);
 }
 
+template <char kDelimiter>
+std::vector<std::string> read_text_columns(const std::string& path, const ReadOptions& options) {
+  return detail::read_delimited_columns(path, kDelimiter, options);
+}
+
 const ReaderFormat& format_of(const std::string& path) {
   const std::string name = lower_case(path);
   std::vector<std::string> known;
@@ -53,8 +58,10 @@ LabelColumn labels_of(TableFile table, const std::string& column) {
 
 std::span<const ReaderFormat> reader_formats() {
   static const ReaderFormat kFormats[] = {
-      {"csv", {".csv", ".csv.gz"}, "text with commas (RFC 4180)", read_text<','>, read_text_labels<','>},
-      {"tsv", {".tsv", ".tsv.gz"}, "text with tabs", read_text<'\t'>, read_text_labels<'\t'>},
+      {"csv", {".csv", ".csv.gz"}, "text with commas (RFC 4180)", read_text<','>, read_text_labels<','>,
+       read_text_columns<','>},
+      {"tsv", {".tsv", ".tsv.gz"}, "text with tabs", read_text<'\t'>, read_text_labels<'\t'>,
+       read_text_columns<'\t'>},
       {"npy", {".npy"}, "NumPy array, used in place", detail::read_npy},
       {"idx",
        {".idx", ".idx.gz", "-idx1-ubyte", "-idx1-ubyte.gz", ".idx1-ubyte", ".idx1-ubyte.gz", "-idx3-ubyte",
@@ -74,6 +81,12 @@ LabelColumn read_labels(const std::string& path, const std::string& column, cons
   const ReaderFormat& format = format_of(path);
   if (format.read_labels != nullptr) return format.read_labels(path, column, options);
   return labels_of(format.read(path, options), column);
+}
+
+std::vector<std::string> label_columns(const std::string& path, const ReadOptions& options) {
+  detail::check_file(path);
+  const ReaderFormat& format = format_of(path);
+  return format.columns != nullptr ? format.columns(path, options) : format.read(path, options).features;
 }
 
 }  // namespace tocca

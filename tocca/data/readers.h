@@ -41,6 +41,8 @@ struct ReaderFormat {
   TableFile (*read)(const std::string& path, const ReadOptions& options);
   /// Null: labels are the numbers of a column that `read` returns.
   LabelColumn (*read_labels)(const std::string& path, const std::string& column, const ReadOptions& options) = nullptr;
+  /// Names of the columns besides the ids. Null: those of what `read` returns.
+  std::vector<std::string> (*columns)(const std::string& path, const ReadOptions& options) = nullptr;
 };
 
 /// CSV, TSV (RFC 4180; also .gz), NPY (memory-mapped), IDX (also .gz).
@@ -53,6 +55,9 @@ TableFile read_table(const std::string& path, const ReadOptions& options = {});
 /// Reads one column of a delimited file, or a whole one-column .npy/.idx file. `column` may be empty when the file has
 /// a single column besides the ids. Throws InputError listing the columns there are.
 LabelColumn read_labels(const std::string& path, const std::string& column, const ReadOptions& options = {});
+
+/// The names of the columns besides the ids of a file that holds labels. Throws InputError as read_labels does.
+std::vector<std::string> label_columns(const std::string& path, const ReadOptions& options = {});
 
 /// What joining found out about the samples, for the user to read.
 struct JoinReport {

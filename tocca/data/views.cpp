@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tocca/core/error.h"
 #include "tocca/data/text.h"
@@ -30,6 +31,32 @@ Views Views::select(std::span<const Index> chosen) const {
   return some;
 }
 
+View concatenate(const Views& views, std::string name) {
+  View all{std::move(name), {}, {}, std::vector<Index>(static_cast<std::size_t>(views.size()), -1)};
+  for (const View& view : views.views) {
+    for (const std::string& feature : view.features) all.features.push_back(view.name + ":" + feature);
+  }
+  std::vector<Index> complete;
+  for (Index i = 0; i < views.size(); ++i) {
+    if (!views.complete(i)) continue;
+    all.row_of_sample[static_cast<std::size_t>(i)] = static_cast<Index>(complete.size());
+    complete.push_back(i);
+  }
+  Matrix<double> values(static_cast<Index>(complete.size()), static_cast<Index>(all.features.size()));
+  Index next = 0;
+  for (const View& view : views.views) {
+    std::vector<Index> rows;
+    rows.reserve(complete.size());
+    for (const Index sample : complete) rows.push_back(view.row_of_sample[static_cast<std::size_t>(sample)]);
+    Matrix<double> part(values.rows(), view.columns());
+    view.values.read_rows(rows, part);
+    values.middleCols(next, view.columns()) = part;
+    next += view.columns();
+  }
+  all.values = Table(std::move(values));
+  return all;
+}
+
 const View& Views::named(std::string_view name) const {
   const auto found = std::find_if(views.begin(), views.end(), [&](const View& view) { return view.name == name; });
   if (found != views.end()) return *found;
@@ -40,7 +67,14 @@ const View& Views::named(std::string_view name) const {
 }
 
 Dataset Dataset::select(std::span<const Index> chosen) const {
-  return {views.select(chosen), labels.codes.empty() ? labels : labels.select(chosen)};
+  Dataset some{views.select(chosen), labels.codes.empty() ? labels : labels.select(chosen)};
+  for (const Target& target : targets) some.targets.push_back(target.select(chosen));
+  return some;
+}
+
+bool Dataset::labelled(Index sample) const {
+  if (!labels.codes.empty() && labels.codes[static_cast<std::size_t>(sample)] >= 0) return true;
+  return std::any_of(targets.begin(), targets.end(), [&](const Target& target) { return target.known(sample); });
 }
 
 }  // namespace tocca

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tocca/data/labels.h"
+#include "tocca/data/targets.h"
 #include "tocca/data/table.h"
 
 namespace tocca {
@@ -25,6 +26,11 @@ struct View {
   [[nodiscard]] Index present() const;
 };
 
+struct Views;
+/// One view named `name` with the columns of all views side by side, called "view:column", of the samples that have
+/// every view (others lack it). Numbers are copied, as double.
+View concatenate(const Views& views, std::string name);
+
 struct Views {
   std::vector<std::string> samples;  ///< (n) sample ids; "0", "1", ... where the files have none
   std::vector<View> views;           ///< V ≥ 1, distinct names
@@ -39,10 +45,14 @@ struct Views {
   [[nodiscard]] const View& named(std::string_view name) const;
 };
 
-/// What a method learns from: views and, where it has them, the labels of their samples (codes may be empty: none).
+/// What a method learns from: views and, where it has them, what is known of their samples.
 struct Dataset {
   Views views;
-  Labels labels;
+  Labels labels;                     ///< classes that splits are stratified by; codes may be empty: none
+  std::vector<Target> targets = {};  ///< what else is to be predicted, each of all samples
+
+  /// Something is known of that sample: its class, or a value of a target.
+  [[nodiscard]] bool labelled(Index sample) const;
 
   [[nodiscard]] Dataset select(std::span<const Index> chosen) const;
 };

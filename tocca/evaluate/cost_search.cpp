@@ -129,7 +129,8 @@ void train_folds(std::vector<Fold>& folds, const Samples& samples, const Trainin
 LinearClassifier classifier_of(const Fold& fold, const Samples& samples, double cost) {
   const Index d = samples.x.cols();
   LinearClassifier result{Matrix<double>::Zero(d, samples.class_count),
-                          RowVector<double>::Constant(samples.class_count, LinearClassifier::kNeverPredicted), cost};
+                          RowVector<double>::Constant(samples.class_count, LinearClassifier::kNeverPredicted), cost,
+                          Link::none};
   for (std::size_t c = 0; c < samples.present.size(); ++c) {
     const auto row = std::min(static_cast<Index>(c), samples.classifiers() - 1);
     const double sign = row == static_cast<Index>(c) ? 1 : -1;

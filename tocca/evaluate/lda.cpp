@@ -105,7 +105,8 @@ LinearClassifier fit_lda(ConstMatrixRef<double> x, std::span<const int> y, int c
   const Matrix<double> weights =
       times_inverse(classes.means.rowwise() - centre_of_all, shrunk_covariance(classes.within, options));
   LinearClassifier result{Matrix<double>::Zero(x.cols(), class_count),
-                          RowVector<double>::Constant(class_count, LinearClassifier::kNeverPredicted), 0};
+                          RowVector<double>::Constant(class_count, LinearClassifier::kNeverPredicted), 0,
+                          Link::softmax};
   for (std::size_t c = 0; c < labelled.present.size(); ++c) {
     const auto row = static_cast<Index>(c);
     result.weights.col(labelled.present[c]) = weights.row(row).transpose();

@@ -9,7 +9,7 @@
 
 #include "tocca/core/error.h"
 #include "tocca/core/rng.h"
-#include "tocca/evaluate/metrics.h"
+#include "tocca/metrics/classification.h"
 #include "tocca/testing/clouds.h"
 #include "tocca/testing/golden.h"
 #include "tocca/testing/matchers.h"

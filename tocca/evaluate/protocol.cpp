@@ -3,13 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <utility>
 
 #include "tocca/core/error.h"
 #include "tocca/core/text.h"
-#include "tocca/evaluate/metrics.h"
 #include "tocca/linalg/blas.h"
 #include "tocca/linalg/correlation.h"
+#include "tocca/metrics/classification.h"
+#include "tocca/metrics/clustering.h"
+#include "tocca/metrics/ranking.h"
+#include "tocca/metrics/regression.h"
+#include "tocca/metrics/retrieval.h"
+#include "tocca/metrics/survival.h"
 
 namespace tocca {
 namespace {
@@ -33,6 +40,14 @@ Part projections(const FittedModel& model, const Dataset& data, Index view, cons
   return {transform(model, data.views, view, samples, context), codes_of(data.labels, samples)};
 }
 
+std::vector<Index> complete_samples_of(const Views& views) {
+  std::vector<Index> samples;
+  for (Index i = 0; i < views.size(); ++i) {
+    if (views.complete(i)) samples.push_back(i);
+  }
+  return samples;
+}
+
 Index labelled(std::span<const int> codes) {
   return std::count_if(codes.begin(), codes.end(), [](int code) { return code >= 0; });
 }
@@ -48,7 +63,7 @@ std::vector<Score> own_scores(const FittedModel& model, const Dataset& test, con
     const auto codes = codes_of(test.labels, samples);
     const auto predicted = largest_column(class_scores(model, test.views, v, samples, context));
     scores.push_back(
-        {view_name(model, v), view_name(model, v), "accuracy", accuracy(predicted, codes), labelled(codes)});
+        {view_name(model, v), view_name(model, v), "accuracy", accuracy(predicted, codes), labelled(codes), {}});
   }
   return scores;
 }
@@ -63,9 +78,102 @@ void require_same_classes(const std::vector<std::string>& known, const Labels& l
 void add_class_scores(std::vector<Score>& scores, const std::string& test_view, std::span<const int> predicted,
                       std::span<const int> codes) {
   const Index n = labelled(codes);
-  scores.push_back({"all", test_view, "accuracy", accuracy(predicted, codes), n});
-  scores.push_back({"all", test_view, "balanced_accuracy", balanced_accuracy(predicted, codes), n});
-  scores.push_back({"all", test_view, "macro_f1", macro_f1(predicted, codes), n});
+  scores.push_back({"all", test_view, "accuracy", accuracy(predicted, codes), n, {}});
+  scores.push_back({"all", test_view, "balanced_accuracy", balanced_accuracy(predicted, codes), n, {}});
+  scores.push_back({"all", test_view, "macro_f1", macro_f1(predicted, codes), n, {}});
+}
+
+void add_cluster_scores(std::vector<Score>& scores, const std::string& test_view, std::span<const int> predicted,
+                        std::span<const int> codes) {
+  const Index n = labelled(codes);
+  scores.push_back({"all", test_view, "nmi", normalized_mutual_information(predicted, codes), n, {}});
+  scores.push_back({"all", test_view, "ari", adjusted_rand_index(predicted, codes), n, {}});
+  scores.push_back({"all", test_view, "clustering_accuracy", clustering_accuracy(predicted, codes), n, {}});
+}
+
+std::vector<double> column(const Matrix<double>& values, Index c) {
+  std::vector<double> numbers;
+  for (Index i = 0; i < values.rows(); ++i) numbers.push_back(values(i, c));
+  return numbers;
+}
+
+std::vector<int> flags(const Matrix<double>& values, Index c) {
+  std::vector<int> known;
+  for (Index i = 0; i < values.rows(); ++i) known.push_back(std::isnan(values(i, c)) ? -1 : static_cast<int>(values(i, c)));
+  return known;
+}
+
+// Rows of `known` and of `predicted` are the same samples.
+void add_target_scores(std::vector<Score>& scores, const std::string& test_view, const Target& known,
+                       const Matrix<double>& predicted) {
+  const auto add = [&](const char* metric, double value, Index n, const std::string& target) {
+    scores.push_back({"all", test_view, metric, value, n, target});
+  };
+  if (known.kind == TargetKind::classification) {
+    const auto before = static_cast<std::ptrdiff_t>(scores.size());
+    add_class_scores(scores, test_view, largest_column(predicted), known.labels.codes);
+    for (auto score = scores.begin() + before; score != scores.end(); ++score) score->target = known.name();
+    return;
+  }
+  if (known.kind == TargetKind::survival) {
+    add("concordance",
+        concordance_index(column(predicted, 0), column(known.values, 0), flags(known.values, 1)), known.known(),
+        known.name());
+    return;
+  }
+  for (Index c = 0; c < known.values.cols(); ++c) {
+    const std::string& name = known.columns[static_cast<std::size_t>(c)];
+    const auto numbers = column(predicted, c);
+    const auto n = static_cast<Index>(known.values.rows() - known.values.col(c).array().isNaN().count());
+    if (known.kind == TargetKind::regression) {
+      add("r_squared", r_squared(numbers, column(known.values, c)), n, name);
+      add("rmse", root_mean_squared_error(numbers, column(known.values, c)), n, name);
+    } else {
+      add("auc", area_under_roc(numbers, flags(known.values, c)), n, name);
+      add("average_precision", average_precision(numbers, flags(known.values, c)), n, name);
+    }
+  }
+}
+
+void add_targets(std::vector<Score>& scores, const FittedModel& model, const Dataset& data, const Context& context) {
+  if (data.targets.size() != model.targets.size()) {
+    throw InputError("evaluate", fmt::format("targets: got {}, need {} as in training", data.targets.size(),
+                                             model.targets.size()));
+  }
+  std::vector<Index> with_any;
+  for (Index i = 0; i < data.views.size(); ++i) {
+    const auto& views = data.views.views;
+    if (std::any_of(views.begin(), views.end(), [&](const View& view) { return view.has(i); })) with_any.push_back(i);
+  }
+  const Views some = data.views.select(with_any);
+  for (std::size_t t = 0; t < model.targets.size(); ++t) {
+    for (Index v = 0; v < model.view_count(); ++v) {
+      const auto samples = samples_with_view(data.views, v);
+      if (samples.empty()) continue;
+      add_target_scores(scores, view_name(model, v), data.targets[t].select(samples),
+                        target_scores(model, t, data.views, v, samples, context));
+    }
+    if (model.view_count() > 1 && !with_any.empty()) {
+      add_target_scores(scores, "all", data.targets[t].select(with_any), predict_target(model, t, some, context));
+    }
+  }
+}
+
+void add_retrieval_scores(std::vector<Score>& scores, const FittedModel& model, const Views& views, Index u, Index v,
+                          const Context& context) {
+  const auto samples = samples_with_views(views, u, v);
+  if (samples.empty()) return;
+  const RetrievalScores found = retrieval_scores(transform(model, views, u, samples, context),
+                                                 transform(model, views, v, samples, context));
+  const auto n = static_cast<Index>(samples.size());
+  const std::pair<const char*, double> figures[] = {{"recall_at_1", found.recall1},
+                                                    {"recall_at_5", found.recall5},
+                                                    {"recall_at_10", found.recall10},
+                                                    {"median_rank", found.median_rank},
+                                                    {"mean_reciprocal_rank", found.mean_reciprocal_rank}};
+  for (const auto& [metric, value] : figures) {
+    scores.push_back({view_name(model, u), view_name(model, v), metric, value, n, {}});
+  }
 }
 
 Matrix<double> variates(const Matrix<double>& z, const RowVector<double>& mean, const Matrix<double>& weights) {
@@ -90,33 +198,58 @@ std::vector<Score> cross_view_scores(const FittedModel& model, const Dataset& tr
     for (Index v = 0; v < model.view_count(); ++v) {
       const Part& on = tested[static_cast<std::size_t>(v)];
       scores.push_back({view_name(model, u), view_name(model, v), "accuracy", accuracy(svm.predict(on.rows), on.codes),
-                        labelled(on.codes)});
+                        labelled(on.codes), {}});
+    }
+  }
+  if (model.joint) {
+    const auto samples = complete_samples_of(test.views);
+    const auto codes = codes_of(test.labels, samples);
+    const auto predicted = model.joint->predict(joint_rows(model, test.views, samples, context));
+    scores.push_back({"joint", "joint", "accuracy", accuracy(predicted, codes), labelled(codes), {}});
+  }
+  return scores;
+}
+
+std::vector<Score> model_scores(const FittedModel& model, const Dataset& data, const Context& context,
+                                bool retrieval) {
+  std::vector<Score> scores;
+  if (model.predicts() && data.labels.labelled() > 0) {
+    const auto add = model.clustering ? add_cluster_scores : add_class_scores;
+    if (!model.clustering) require_same_classes(model.classes, data.labels);
+    for (Index v = 0; v < model.view_count(); ++v) {
+      const auto samples = samples_with_view(data.views, v);
+      if (samples.empty()) continue;
+      add(scores, view_name(model, v), largest_column(class_scores(model, data.views, v, samples, context)),
+          codes_of(data.labels, samples));
+    }
+    if (model.view_count() > 1) add(scores, "all", predict(model, data.views, context).codes, data.labels.codes);
+  }
+  if (!data.targets.empty()) add_targets(scores, model, data, context);
+  for (const CanonicalPair& pair : model.pairs) {
+    const Vector<double> correlations = canonical_correlations(model, pair, data.views, context);
+    const auto n = static_cast<Index>(samples_with_views(data.views, pair.u, pair.v).size());
+    scores.push_back({view_name(model, pair.u), view_name(model, pair.v), "sum_correlation",
+                      correlations.size() > 0 ? correlations.sum() : kNan, n, {}});
+  }
+  for (Index u = 0; retrieval && model.has_shared_space() && u < model.view_count(); ++u) {
+    for (Index v = 0; v < model.view_count(); ++v) {
+      if (u != v) add_retrieval_scores(scores, model, data.views, u, v, context);
     }
   }
   return scores;
 }
 
-std::vector<Score> model_scores(const FittedModel& model, const Dataset& data, const Context& context) {
-  std::vector<Score> scores;
-  if (model.predicts() && data.labels.labelled() > 0) {
-    require_same_classes(model.classes, data.labels);
-    for (Index v = 0; v < model.view_count(); ++v) {
-      const auto samples = samples_with_view(data.views, v);
-      if (samples.empty()) continue;
-      add_class_scores(scores, view_name(model, v),
-                       largest_column(class_scores(model, data.views, v, samples, context)),
-                       codes_of(data.labels, samples));
-    }
-    if (model.view_count() > 1)
-      add_class_scores(scores, "all", predict(model, data.views, context).codes, data.labels.codes);
+double view_score(const FittedModel& model, const Dataset& data, Index view, const Context& context) {
+  const auto samples = samples_with_view(data.views, view);
+  if (samples.empty()) return kNan;
+  if (model.predicts()) {
+    return accuracy(largest_column(class_scores(model, data.views, view, samples, context)),
+                    codes_of(data.labels, samples));
   }
-  for (const CanonicalPair& pair : model.pairs) {
-    const Vector<double> correlations = canonical_correlations(model, pair, data.views, context);
-    const auto n = static_cast<Index>(samples_with_views(data.views, pair.u, pair.v).size());
-    scores.push_back({view_name(model, pair.u), view_name(model, pair.v), "sum_correlation",
-                      correlations.size() > 0 ? correlations.sum() : kNan, n});
-  }
-  return scores;
+  if (model.targets.empty() || data.targets.empty()) return kNan;
+  HeadTargets known;
+  known.add(data.targets[0], samples);
+  return head_score(model.targets[0].kind, known, target_scores(model, 0, data.views, view, samples, context));
 }
 
 Vector<double> canonical_correlations(const FittedModel& model, const CanonicalPair& pair, const Views& views,

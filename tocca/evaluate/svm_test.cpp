@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "tocca/core/error.h"
-#include "tocca/evaluate/metrics.h"
+#include "tocca/metrics/classification.h"
 #include "tocca/testing/clouds.h"
 
 namespace tocca {

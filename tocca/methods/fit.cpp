@@ -1,16 +1,34 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
 #include "tocca/core/error.h"
 #include "tocca/data/splits.h"
+#include "tocca/evaluate/protocol.h"
 #include "tocca/methods/linear.h"
 #include "tocca/methods/methods.h"
 #include "tocca/methods/prepare.h"
+#include "tocca/methods/resolve.h"
 
 namespace tocca {
 namespace {
+
+std::vector<HeadShape> heads_of(const Method& method, const Dataset& training, const Options& options) {
+  if (method.task != Task::heads) return {};
+  if (method.clusters) return class_heads(options.clusters);
+  std::vector<HeadShape> heads = class_heads(training.labels.labelled() > 0 ? training.labels.class_count() : 0);
+  for (std::size_t t = 0; t < training.targets.size(); ++t) {
+    const Target& target = training.targets[t];
+    const Index outputs = target.kind == TargetKind::classification ? target.labels.class_count()
+                          : target.kind == TargetKind::survival     ? 1
+                                                                    : target.values.cols();
+    heads.push_back({target.kind, outputs, static_cast<int>(t)});
+  }
+  return heads;
+}
 
 NetworkShape network_shape(const Method& method, const Dataset& training, const Options& options) {
   NetworkShape shape;
@@ -18,17 +36,53 @@ NetworkShape network_shape(const Method& method, const Dataset& training, const 
   shape.hidden_layers = options.hidden_layers;
   shape.hidden_size = options.hidden_size;
   shape.components = options.n_components > 0 ? options.n_components : kDefaultComponents;
-  shape.classes = method.task == Task::softmax ? training.labels.class_count() : 0;
+  shape.heads = heads_of(method, training, options);
   shape.shared_head = method.shared_head;
   shape.projection = method.projection;
   shape.decorrelated = method.decorrelation;
-  shape.paired = method.agreement == Agreement::trace_norm || method.task == Task::ranking;
+  shape.reconstructs = method.reconstruction;
+  shape.private_components = options.private_components;
+  shape.paired = method.agreement == Agreement::trace_norm || method.task == Task::ranking || method.pretraining;
   shape.momentum = options.momentum;
   shape.whitening = {.epsilon = options.whitening_epsilon, .running = options.covariance == "running"};
   return shape;
 }
 
-TrainOptions train_options(const Method& method, const Options& options) {
+// n / (C n_c), so that each class counts the same.
+RowVector<double> balanced_weights(const Labels& labels) {
+  RowVector<double> counts = RowVector<double>::Zero(labels.class_count());
+  for (const int code : labels.codes) {
+    if (code >= 0) counts(code) += 1;
+  }
+  const double share = counts.sum() / static_cast<double>(counts.size());
+  return (counts.array() > 0).select(share / counts.array(), 0.0);
+}
+
+std::vector<HeadLossOptions> head_options(const NetworkShape& shape, const Method& method, const Dataset& training,
+                                          const Options& options) {
+  std::vector<HeadLossOptions> all;
+  for (const HeadShape& head : shape.heads) {
+    HeadLossOptions own{{}, options.ties == "breslow" ? CoxTies::breslow : CoxTies::efron};
+    own.softmax.label_smoothing = options.label_smoothing;
+    const bool balanced = options.class_weights == "balanced" && head.kind == TargetKind::classification;
+    if (balanced && !method.clusters) {
+      own.softmax.class_weights = balanced_weights(
+          head.target < 0 ? training.labels : training.targets[static_cast<std::size_t>(head.target)].labels);
+    }
+    all.push_back(own);
+  }
+  return all;
+}
+
+std::vector<double> head_weights(const NetworkShape& shape, const Options& options) {
+  const std::vector<double> weights = parse_numbers("task_weights", options.task_weights, 0);
+  if (weights.empty() || weights.size() == shape.heads.size()) return weights;
+  throw InputError("options", fmt::format("task_weights: got {} numbers, need one for each of {} tasks", weights.size(),
+                                          shape.heads.size()));
+}
+
+TrainOptions train_options(const Method& method, const NetworkShape& shape, const Dataset& training,
+                           const Options& options) {
   TrainOptions train;
   const Perturbation perturbation{
       .dropout = options.dropout, .input_dropout = options.input_dropout, .input_noise = options.input_noise};
@@ -37,9 +91,13 @@ TrainOptions train_options(const Method& method, const Options& options) {
                      .agreement = method.agreement,
                      .agreement_weight = method.task == Task::none ? 1 : options.agreement_weight,
                      .decorrelation_weight = method.decorrelation ? options.decorrelation_weight : 0,
+                     .reconstruction_weight = options.reconstruction_weight,
+                     .private_weight = options.private_weight,
                      .weight_decay = options.weight_decay,
                      .perturbation = perturbation,
-                     .margin = options.margin};
+                     .margin = options.margin,
+                     .head_weights = head_weights(shape, options),
+                     .head_options = head_options(shape, method, training, options)};
   if (method.pretraining) {
     train.pretrain_epochs = static_cast<int>(options.pretrain_epochs);
     train.pretraining = {.task = Task::none,
@@ -54,6 +112,10 @@ TrainOptions train_options(const Method& method, const Options& options) {
   train.batch_size = options.batch_size;
   train.epochs = static_cast<int>(options.epochs);
   train.patience = static_cast<int>(options.patience);
+  train.stratified_batches = options.batches == "stratified";
+  train.view_dropout = options.view_dropout;
+  train.mixup = options.mixup;
+  train.clusters = method.clusters ? options.clusters : 0;
   return train;
 }
 
@@ -68,10 +130,12 @@ TrainSummary fit_network(FittedModel& model, const Method& method, const Dataset
   const Rng rng(options.seed);
   model.network.emplace(network_shape(method, training, options));
   model.network->initialize(rng.split("weights"));
-  const TrainingData train_on = training_data(model, training);
-  const TrainingData validate_on = validation != nullptr ? training_data(model, *validation) : TrainingData{};
-  TrainSummary summary =
-      train(*model.network, train_on, validate_on, train_options(method, options), rng.split("train"), context);
+  const Dataset scaled = scale_targets(model, training);
+  const Dataset scaled_validation = validation != nullptr ? scale_targets(model, *validation) : Dataset{};
+  const TrainingData train_on = training_data(model, scaled);
+  const TrainingData validate_on = validation != nullptr ? training_data(model, scaled_validation) : TrainingData{};
+  const TrainOptions how = train_options(method, model.network->shape, training, options);
+  TrainSummary summary = train(*model.network, train_on, validate_on, how, rng.split("train"), context);
   const bool interrupted = summary.status == TrainStatus::interrupted;
   if (interrupted && summary.best_epoch == 0) throw Interrupted("fit", summary.message);
   const bool diverged = summary.status == TrainStatus::diverged;
@@ -86,54 +150,157 @@ struct Parts {
   std::optional<Dataset> validation;
 };
 
-Parts split(const Method& method, Dataset training, const Dataset* validation, const Options& options,
-            const Context& context) {
-  if (method.family != Family::deep) return {std::move(training), std::nullopt};
-  if (validation != nullptr) return {std::move(training), drop_incomplete(*validation, options, context, "validation")};
+// What a split spreads evenly: classes, or without any whether the event of a survival target was seen.
+Labels strata_of(const Dataset& data) {
+  if (!data.labels.codes.empty()) return data.labels;
+  for (const Target& target : data.targets) {
+    if (target.kind == TargetKind::classification) return target.labels;
+    if (target.kind != TargetKind::survival) continue;
+    Labels events{{}, {"censored", "event"}};
+    for (Index i = 0; i < target.size(); ++i) {
+      events.codes.push_back(target.known(i) ? static_cast<int>(target.values(i, 1)) : -1);
+    }
+    return events;
+  }
+  return {};
+}
+
+Parts split(const Method& method, Dataset training, const Dataset* validation, const Options& options) {
+  const bool needed = method.family == Family::deep || options.view_weights == "validation";
+  if (!needed) return {std::move(training), std::nullopt};
+  if (validation != nullptr) return {std::move(training), *validation};
   if (options.validation <= 0) return {std::move(training), std::nullopt};
-  const Split parts = stratified_split(training.labels, training.views.size(), options.validation,
+  const Split parts = stratified_split(strata_of(training), training.views.size(), options.validation,
                                        Rng(options.seed).split("validation"));
   return {training.select(parts.train), training.select(parts.test)};
+}
+
+// Early fusion: one view of all columns, of the samples that have every view.
+Dataset fuse(const Dataset& data) {
+  Dataset fused{{data.views.samples, {concatenate(data.views, "all")}}, data.labels, data.targets};
+  return fused.select(samples_with_view(fused.views, 0));
+}
+
+Dataset prepare_data(const Dataset& data, const Method& method, const Options& options, const Context& context,
+                     std::string_view what) {
+  const bool early = options.fusion == "early";
+  if (early && method.shared_head && method.family != Family::linear_classifier) {
+    throw InputError("options", fmt::format("fusion = early: method '{}' relates views to each other; take svm, lda, "
+                                            "logistic or nn",
+                                            method.name));
+  }
+  Dataset ready = drop_incomplete(early ? fuse(data) : data, options, context, what);
+  if (method.clusters) ready.labels = {};
+  return ready;
+}
+
+// Takes the labels and targets from all but a share of the samples of which something is known, in each class alike.
+void keep_label_fraction(Dataset& training, const Options& options) {
+  if (options.label_fraction >= 1) return;
+  std::vector<Index> known;
+  for (Index i = 0; i < training.views.size(); ++i) {
+    if (training.labelled(i)) known.push_back(i);
+  }
+  const Labels strata = strata_of(training);
+  const Split parts =
+      stratified_split(strata.codes.empty() ? strata : strata.select(known), static_cast<Index>(known.size()),
+                       options.label_fraction, Rng(options.seed).split("label fraction"));
+  for (const Index k : parts.train) {
+    const Index sample = known[static_cast<std::size_t>(k)];
+    if (!training.labels.codes.empty()) training.labels.codes[static_cast<std::size_t>(sample)] = -1;
+    for (Target& target : training.targets) {
+      if (target.kind == TargetKind::classification) {
+        target.labels.codes[static_cast<std::size_t>(sample)] = -1;
+      } else {
+        target.values.row(sample).setConstant(std::numeric_limits<double>::quiet_NaN());
+      }
+    }
+  }
+}
+
+void fit_closed_form(FitResult& result, const Method& method, const Dataset& training, const Options& options,
+                     const Context& context) {
+  switch (method.family) {
+    case Family::linear_cca:
+      result.summary.message = fit_linear_cca(result.model, method, training, options, context);
+      break;
+    case Family::linear_multiview:
+      result.summary.message = fit_linear_multiview(result.model, method, training, options, context);
+      break;
+    case Family::sparse_pls:
+      result.summary.message = fit_sparse_pls(result.model, training, options, context);
+      break;
+    default:
+      add_view_classifiers(result.model, method, training, options, context);
+  }
+  if (result.model.classifiers.empty() || !context.cancelled()) return;
+  result.summary.status = TrainStatus::interrupted;
+  result.summary.message = "interrupted while the classifier was fitted; of the costs tried the best was taken";
+  context.warn(result.summary.message);
+}
+
+void fit_deep(FitResult& result, const Method& method, const Parts& parts, const Options& options,
+              const Context& context) {
+  if (method.final_cca) require_complete_samples(parts.training);
+  result.summary = fit_network(result.model, method, parts.training, parts.validation ? &*parts.validation : nullptr,
+                               options, context);
+  if (method.final_cca) add_final_cca(result.model, parts.training, options, context);
+  if (!result.model.has_head() && parts.training.labels.labelled() > 0) {
+    add_projection_classifier(result.model, method, parts.training, options, context);
+  }
+}
+
+void require_probabilities(const FittedModel& model) {
+  if (!model.combination.probabilities || !model.predicts() || model.has_probabilities()) return;
+  throw InputError("options", fmt::format("combination = probabilities: a linear SVM has decision values alone, and "
+                                          "method '{}' predicts by one; take logistic or lda, or leave it",
+                                          model.method));
+}
+
+// The weight of a view is how well it predicts the held-out samples on its own.
+void add_view_weights(FittedModel& model, const Parts& parts, const Options& options, const Context& context) {
+  if (options.view_weights != "validation" || model.view_count() < 2) return;
+  if (!parts.validation) {
+    throw InputError("options", "view_weights = validation: there is no validation set; hold one out with validation");
+  }
+  model.combination.view_weights.clear();
+  for (Index v = 0; v < model.view_count(); ++v) {
+    constexpr double kLeast = 1e-6;  // a view that says nothing still counts where it is the only one
+    const double score = view_score(model, *parts.validation, v, context);
+    model.combination.view_weights.push_back(score > kLeast ? score : kLeast);
+  }
 }
 
 }  // namespace
 
 FitResult fit(const Dataset& data, const Dataset* given_validation, const Options& options, const Context& context) {
   options.validate();
-  const Method& method = find_method(options.method);
-  Dataset complete = drop_incomplete(data, options, context, "training");
-  check_dataset(method, complete, given_validation);
-  const Parts parts = split(method, std::move(complete), given_validation, options, context);
+  const Method method = resolve(options, options.fusion == "early" ? 1 : data.views.count());
+  Dataset complete = prepare_data(data, method, options, context, "training");
+  std::optional<Dataset> validation;
+  if (given_validation != nullptr) {
+    validation = prepare_data(*given_validation, method, options, context, "validation");
+  }
+  check_dataset(method, complete, validation ? &*validation : nullptr);
+  check_task(options, complete);
+  Parts parts = split(method, std::move(complete), validation ? &*validation : nullptr, options);
+  keep_label_fraction(parts.training, options);
   FitResult result{prepare_model(method, parts.training, options, context), {}};
-  switch (method.family) {
-    case Family::linear_cca:
-      result.summary.message = fit_linear_cca(result.model, method, parts.training, options, context);
-      break;
-    case Family::linear_multiview:
-      result.summary.message = fit_linear_multiview(result.model, method, parts.training, options, context);
-      break;
-    case Family::linear_classifier:
-      add_view_classifiers(result.model, method, parts.training, options, context);
-      break;
-    case Family::deep:
-      if (method.final_cca) require_complete_samples(parts.training);
-      result.summary = fit_network(result.model, method, parts.training,
-                                   parts.validation ? &*parts.validation : nullptr, options, context);
-      if (method.final_cca) add_final_cca(result.model, parts.training, options, context);
-      if (!result.model.has_head() && parts.training.labels.labelled() > 0) {
-        add_projection_classifier(result.model, method, parts.training, options, context);
-      }
-      break;
+  FittedModel& model = result.model;
+  if (options.fusion == "early") {
+    for (const View& view : data.views.views) model.fused.push_back({view.name, view.features});
   }
-  const bool closed_form = result.summary.status == TrainStatus::closed_form;
-  if (closed_form && !result.model.classifiers.empty() && context.cancelled()) {
-    result.summary.status = TrainStatus::interrupted;
-    result.summary.message = "interrupted while the classifier was fitted; of the costs tried the best was taken";
-    context.warn(result.summary.message);
+  if (method.family == Family::deep) {
+    fit_deep(result, method, parts, options, context);
+  } else {
+    fit_closed_form(result, method, parts.training, options, context);
   }
-  finish_model(result.model, parts.training, result.summary, context);
+  require_probabilities(model);
+  add_view_weights(model, parts, options, context);
+  if (options.prediction == "joint") add_joint_classifier(model, parts.training, context);
+  finish_model(model, parts.training, result.summary, context);
   const Index held_out = parts.validation ? parts.validation->views.size() : 0;
-  result.model.provenance.emplace_back("validation_samples", fmt::format("{}", held_out));
+  model.provenance.emplace_back("validation_samples", fmt::format("{}", held_out));
   return result;
 }
 

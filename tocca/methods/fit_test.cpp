@@ -9,9 +9,9 @@
 #include <numeric>
 
 #include "tocca/core/error.h"
-#include "tocca/evaluate/metrics.h"
 #include "tocca/evaluate/protocol.h"
 #include "tocca/methods/methods.h"
+#include "tocca/metrics/classification.h"
 #include "tocca/testing/error_message.h"
 #include "tocca/testing/temp_dir.h"
 #include "tocca/testing/two_views.h"

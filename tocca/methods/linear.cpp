@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "tocca/core/error.h"
 #include "tocca/evaluate/lda.h"
 #include "tocca/evaluate/logistic.h"
 #include "tocca/evaluate/svm.h"
+#include "tocca/linalg/blas.h"
 #include "tocca/linalg/cca.h"
 #include "tocca/linalg/covariance.h"
+#include "tocca/linalg/shrinkage.h"
+#include "tocca/linalg/sparse_pls.h"
+#include "tocca/methods/resolve.h"
 
 namespace tocca {
 namespace {
@@ -22,6 +27,12 @@ Matrix<double> both_rows(const FittedModel& model, const Views& views, std::span
   model.views[0].standardizer.read<double>(views, 0, samples, rows.leftCols(d1));
   model.views[1].standardizer.read<double>(views, 1, samples, rows.rightCols(d2));
   return rows;
+}
+
+void tell_ridges(const std::vector<double>& ridges, const Context& context) {
+  std::string text;
+  for (const double ridge : ridges) text += fmt::format("{}{:.4g}", text.empty() ? "" : ", ", ridge);
+  context.info(fmt::format("shrinkage = ledoit-wolf: the ridges of the views are {}", text));
 }
 
 // Covariance of [x₁, x₂] over a fixed number of parts, whatever the number of threads, merged in order.
@@ -46,10 +57,16 @@ CovarianceAccumulator accumulate(const FittedModel& model, const Views& views, c
   return parts[0];
 }
 
-CcaSolution solve(const FittedModel& model, const Views& views, const std::vector<Index>& samples,
-                  const CcaOptions& options, const Context& context) {
+CcaSolution solve(const FittedModel& model, const Views& views, const std::vector<Index>& samples, CcaOptions options,
+                  bool shrinks, const Context& context) {
   const Index d1 = views.views[0].columns();
   const Index d2 = views.views[1].columns();
+  if (shrinks) {
+    const Matrix<double> rows = both_rows(model, views, samples);
+    options.ridge = ledoit_wolf(rows.leftCols(d1)).ridge(rows.rows());
+    options.ridge2 = ledoit_wolf(rows.rightCols(d2)).ridge(rows.rows());
+    tell_ridges({options.ridge, *options.ridge2}, context);
+  }
   if (static_cast<Index>(samples.size()) <= d1 + d2) {
     const Matrix<double> rows = both_rows(model, views, samples);
     return cca(rows.leftCols(d1), rows.rightCols(d2), options);
@@ -118,6 +135,30 @@ LinearClassifier fit_classifier(Classifier kind, const Stacked& data, int class_
   }
 }
 
+// As many components as tell the classes apart.
+Index sparse_components(const std::vector<int>& codes) {
+  return static_cast<Index>(std::set<int>(codes.begin(), codes.end()).size()) - 1;
+}
+
+// x B + b of a view's columns as a classifier of its variates x W. Q, with B = W Q, is the regression of what B predicts
+// on the variates, which are orthogonal.
+LinearClassifier variate_classifier(const SparsePlsView& view, const Matrix<double>& rows,
+                                    const std::vector<int>& classes, Index class_count) {
+  Matrix<double> predicted(rows.rows(), view.coefficients.cols());
+  multiply<double>(Matrix<double>(rows.rowwise() - view.mean), view.coefficients, predicted);
+  LinearClassifier classifier{Matrix<double>::Zero(view.weights.cols(), class_count),
+                              RowVector<double>::Constant(class_count, LinearClassifier::kNeverPredicted), 0, Link::none};
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    const auto from = static_cast<Index>(c);
+    classifier.bias(classes[c]) = view.intercept(from);
+    for (Index k = 0; k < view.variates.cols(); ++k) {
+      const double length = view.variates.col(k).squaredNorm();
+      if (length > 0) classifier.weights(k, classes[c]) = view.variates.col(k).dot(predicted.col(from)) / length;
+    }
+  }
+  return classifier;
+}
+
 std::string told_rank(const FittedModel& model, const CcaSolution& solution, Index wanted) {
   const auto got = static_cast<Index>(solution.correlations.size());
   if (wanted == 0 || got >= wanted) return {};
@@ -137,7 +178,8 @@ std::string fit_linear_cca(FittedModel& model, const Method& method, const Datas
   }
   const CcaOptions cca_options{.components = options.n_components > 0 ? options.n_components : kDefaultComponents,
                                .ridge = method.ridge ? options.ridge : 0};
-  const CcaSolution solution = solve(model, training.views, samples, cca_options, context);
+  const bool shrinks = method.ridge && options.shrinkage == "ledoit-wolf";
+  const CcaSolution solution = solve(model, training.views, samples, cca_options, shrinks, context);
   model.weights = {solution.weights1, solution.weights2};
   if (training.labels.labelled() > 0) add_projection_classifier(model, method, training, options, context);
   const std::string told = told_rank(model, solution, options.n_components);
@@ -152,6 +194,11 @@ std::string fit_linear_multiview(FittedModel& model, const Method& method, const
   for (Index v = 0; v < training.views.count(); ++v) rows.push_back(standardized_rows(model, training, v, samples));
   MultiviewOptions multiview{.components = options.n_components > 0 ? options.n_components : kDefaultComponents,
                              .ridges = {options.ridge}};
+  if (options.shrinkage == "ledoit-wolf") {
+    multiview.ridges.clear();
+    for (const Matrix<double>& view : rows) multiview.ridges.push_back(ledoit_wolf(view).ridge(view.rows()));
+    tell_ridges(multiview.ridges, context);
+  }
   const std::vector<int> codes =
       training.labels.codes.empty() ? std::vector<int>(samples.size(), -1) : training.labels.select(samples).codes;
   // Beyond the smallest rank (or the classes less one) components relate only some of the views.
@@ -171,6 +218,47 @@ std::string fit_linear_multiview(FittedModel& model, const Method& method, const
                                        options.n_components, got, method.name);
   context.warn(told);
   return told;
+}
+
+std::string fit_sparse_pls(FittedModel& model, const Dataset& training, const Options& options,
+                           const Context& context) {
+  std::vector<Index> samples;
+  for (const Index sample : complete_in_all(training)) {
+    if (training.labels.codes[static_cast<std::size_t>(sample)] >= 0) samples.push_back(sample);
+  }
+  std::vector<Matrix<double>> rows;
+  for (Index v = 0; v < training.views.count(); ++v) rows.push_back(standardized_rows(model, training, v, samples));
+  const std::vector<int> codes = training.labels.select(samples).codes;
+  const Index most = std::min(sparse_components(codes), static_cast<Index>(samples.size()) - 1);
+  SparsePlsOptions how{.components = options.n_components > 0 ? options.n_components : std::max(most, Index{1})};
+  for (const double keep : parse_numbers("keep", options.keep, 0)) how.keep.push_back(static_cast<Index>(keep));
+  how.design = options.design;
+  const SparsePlsSolution solution = sparse_pls(rows, codes, how);
+  for (std::size_t v = 0; v < solution.views.size(); ++v) {
+    const SparsePlsView& view = solution.views[v];
+    model.weights.push_back(view.weights);
+    model.classifiers.push_back(variate_classifier(view, rows[v], solution.classes, training.labels.class_count()));
+    model.combination.view_weights.push_back(std::max(view.outcome_correlations.cwiseAbs().mean(), 0.0));
+  }
+  std::string told;
+  for (std::size_t k = 0; k < solution.converged.size(); ++k) {
+    if (solution.converged[k]) continue;
+    told = fmt::format("component {} did not settle in {} iterations", k + 1, solution.iterations[k]);
+    context.warn(told);
+  }
+  return told;
+}
+
+void add_joint_classifier(FittedModel& model, const Dataset& training, const Context& context) {
+  if (!model.projects() || training.labels.labelled() == 0) {
+    throw InputError("options", "prediction = joint: needs class labels, and a method with projections; take tocca-w");
+  }
+  std::vector<Index> samples;
+  for (const Index sample : complete_in_all(training)) {
+    if (training.labels.codes[static_cast<std::size_t>(sample)] >= 0) samples.push_back(sample);
+  }
+  model.joint = fit_lda(joint_rows(model, training.views, samples, context), training.labels.select(samples).codes,
+                        static_cast<int>(training.labels.class_count()));
 }
 
 void require_complete_samples(const Dataset& training) { complete_in_all(training); }

@@ -15,6 +15,15 @@ std::string fit_linear_cca(FittedModel& model, const Method& method, const Datas
 std::string fit_linear_multiview(FittedModel& model, const Method& method, const Dataset& training,
                                  const Options& options, const Context& context);
 
+/// Adds W_v and a classifier of each view's variates from the labelled samples that have all views (sparse_pls.h), and
+/// weights the views by how their variates go with the classes, as DIABLO's weighted prediction does. Returns what was
+/// noteworthy, empty if nothing.
+std::string fit_sparse_pls(FittedModel& model, const Dataset& training, const Options& options, const Context& context);
+
+/// Adds LDA of [x_1 ... x_V, z_1 ... z_V] from the labelled samples that have all views. Throws InputError for a model
+/// without projections, and without labels.
+void add_joint_classifier(FittedModel& model, const Dataset& training, const Context& context);
+
 /// Replaces the projections Z of a model with a network by those of a linear CCA of them (mcca, with
 /// options.whitening_epsilon as the ridge), from the samples that have all views.
 void add_final_cca(FittedModel& model, const Dataset& training, const Options& options, const Context& context);

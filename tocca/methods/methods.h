@@ -16,6 +16,7 @@ namespace tocca {
 enum class Family {
   linear_cca,         ///< two views
   linear_multiview,   ///< mcca, gcca, smvcca, mvda
+  sparse_pls,         ///< spls-da
   linear_classifier,  ///< svm, lda, logistic: one on the columns of each view
   deep
 };
@@ -36,9 +37,11 @@ struct Method {
   Projection projection = Projection::identity;
   Agreement agreement = Agreement::none;
   bool decorrelation = false;  ///< soft decorrelation loss
-  Task task = Task::softmax;
+  Task task = Task::heads;
+  bool clusters = false;  ///< the labels of the heads are clusters found in training
   bool shared_head = true;
   bool pretraining = false;  ///< with the trace norm of A, before the epochs counted
+  bool reconstruction = false;  ///< a decoder of each view
   bool final_cca = false;    ///< a linear CCA of the projections ends the fit
   Classifier classifier = Classifier::svm;
   // Linear.
@@ -55,12 +58,15 @@ struct FitResult {
   TrainSummary summary;
 };
 
-/// Fits options.method. `validation` (may be null) is used for early stopping by deep methods; without it, a stratified
+/// Fits options.method, with the parts of its recipe that options set otherwise (resolve.h), to the labels and targets
+/// of `training`. `validation` (may be null) is used for early stopping by deep methods; without it, a stratified
 /// part of `training` is held out (options.validation). Nothing but `training` enters preprocessing, weights and the
 /// final CCA.
 ///
 /// Throws InputError: an option out of range; labels missing, of a single class, or with a class of one sample;
-/// the wrong number of views; a view with NaN or infinite values; a view that is constant throughout.
+/// a target without values, without events or constant; labels or targets that the method cannot learn; parts of a
+/// recipe that do not go together; the wrong number of views; a view with NaN or infinite values; a view that is
+/// constant throughout.
 /// Numerical trouble (divergence, a reduced rank) is told in the summary and the log. When no
 /// epoch was finished there is nothing to return: throws Interrupted, or Error where training diverged.
 FitResult fit(const Dataset& training, const Dataset* validation, const Options& options, const Context& context);

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <set>
 
 #include "tocca/core/error.h"
 #include "tocca/core/text.h"
 #include "tocca/core/version.h"
 #include "tocca/linalg/cca.h"
+#include "tocca/methods/tasks.h"
 
 namespace tocca {
 namespace {
@@ -50,6 +53,47 @@ void check_each_view(const Dataset& data) {
   }
 }
 
+void check_target(const Target& target) {
+  if (target.kind == TargetKind::classification) {
+    if (target.known() == 0) throw InputError("labels", fmt::format("target '{}': no sample has a value", target.name()));
+    check_classes(target.labels);
+    return;
+  }
+  for (Index c = 0; c < target.values.cols(); ++c) {
+    double least = std::numeric_limits<double>::infinity();
+    double most = -least;
+    for (Index i = 0; i < target.values.rows(); ++i) {
+      if (!target.known(i) || std::isnan(target.values(i, c))) continue;
+      least = std::min(least, target.values(i, c));
+      most = std::max(most, target.values(i, c));
+    }
+    const std::string& column = target.columns[static_cast<std::size_t>(c)];
+    if (least > most) throw InputError("labels", fmt::format("column '{}': no sample has a value; leave it out", column));
+    const bool event = target.kind == TargetKind::survival && c == 1;
+    if (event && most == 0) {
+      throw InputError("labels", fmt::format("column '{}': no event among the training samples, need at least 1; all are "
+                                             "censored and say nothing about the order of events",
+                                             column));
+    }
+    if (least < most || target.kind == TargetKind::survival) continue;
+    throw InputError("labels", fmt::format("column '{}': all values are {}, need two that differ; leave it out", column,
+                                           least));
+  }
+}
+
+void check_targets(const Method& method, const Dataset& training) {
+  if (training.targets.empty()) return;
+  const std::string& first = training.targets.front().name();
+  if (method.family != Family::deep || method.task == Task::none) {
+    throw InputError("fit", fmt::format("method '{}' learns class labels alone: got target '{}' ({}); take tocca-w or nn",
+                                        method.name, first, name_of(training.targets.front().kind)));
+  }
+  if (method.task != Task::heads || method.clusters) {
+    throw InputError("fit", fmt::format("target '{}': this task has no head for it; take task auto", first));
+  }
+  for (const Target& target : training.targets) check_target(target);
+}
+
 void check_validation(const Dataset& training, const Dataset& validation) {
   if (validation.views.count() != training.views.count()) {
     throw InputError("validation", fmt::format("views: got {}, need {} as in training", validation.views.count(),
@@ -62,6 +106,13 @@ void check_validation(const Dataset& training, const Dataset& validation) {
     throw InputError("validation", fmt::format("view {}: got '{}' with {} columns, need '{}' with the {} columns of "
                                                "training, in their order",
                                                v, given.name, given.columns(), known.name, known.columns()));
+  }
+  const auto same_target = [](const Target& a, const Target& b) {
+    return a.kind == b.kind && a.columns == b.columns && a.labels.classes == b.labels.classes;
+  };
+  if (!std::equal(training.targets.begin(), training.targets.end(), validation.targets.begin(),
+                  validation.targets.end(), same_target)) {
+    throw InputError("validation", "targets: got others than in training, need the same kinds, columns and classes");
   }
   if (!validation.labels.codes.empty() && validation.labels.classes != training.labels.classes) {
     throw InputError("validation",
@@ -91,7 +142,35 @@ CanonicalPair canonical_pair(const FittedModel& model, const Views& views, Index
   return {u, v, zu.colwise().mean(), zv.colwise().mean(), solution.weights1, solution.weights2, solution.correlations};
 }
 
+ModelTarget model_target(const Target& target) {
+  ModelTarget known{target.kind, target.columns, target.labels.classes, {}, {}};
+  if (target.kind != TargetKind::regression) return known;
+  known.mean.setZero(target.values.cols());
+  known.scale.setOnes(target.values.cols());
+  for (Index c = 0; c < target.values.cols(); ++c) {
+    std::vector<double> values;
+    for (Index i = 0; i < target.values.rows(); ++i) {
+      if (!std::isnan(target.values(i, c))) values.push_back(target.values(i, c));
+    }
+    const Eigen::Map<const Vector<double>> column(values.data(), static_cast<Index>(values.size()));
+    known.mean(c) = column.mean();
+    known.scale(c) = std::sqrt((column.array() - known.mean(c)).square().sum() / static_cast<double>(column.size() - 1));
+  }
+  return known;
+}
+
 }  // namespace
+
+Dataset scale_targets(const FittedModel& model, Dataset data) {
+  for (std::size_t t = 0; t < data.targets.size(); ++t) {
+    const ModelTarget& known = model.targets[t];
+    if (known.kind != TargetKind::regression) continue;
+    Matrix<double>& values = data.targets[t].values;
+    values.rowwise() -= known.mean;
+    values.array().rowwise() /= known.scale.array();
+  }
+  return data;
+}
 
 void check_dataset(const Method& method, const Dataset& training, const Dataset* validation) {
   const Index views = training.views.count();
@@ -103,15 +182,26 @@ void check_dataset(const Method& method, const Dataset& training, const Dataset*
         "fit", fmt::format("method '{}': got {} view{}, need {}", method.name, views, views == 1 ? "" : "s", need));
   }
   const bool labelled = training.labels.labelled() > 0;
-  if (method.needs_labels && !labelled) {
+  check_targets(method, training);
+  if (method.needs_labels && !labelled && training.targets.empty()) {
     throw InputError("fit", fmt::format("method '{}' needs labels: got none; give --labels FILE:COLUMN, or take an "
                                         "unsupervised method (rcca, mcca, dcca)",
                                         method.name));
   }
   if (labelled) check_classes(training.labels);
   const bool each_alone = method.family == Family::linear_classifier || !method.shared_head;
-  if (each_alone) check_each_view(training);
+  if (each_alone && method.needs_labels) check_each_view(training);
   if (validation != nullptr) check_validation(training, *validation);
+}
+
+void check_task(const Options& options, const Dataset& training) {
+  if (options.task == "auto") return;
+  const TaskRow& task = find_task(options.task);
+  if (!task.labels) return;
+  const auto serves = [&](const Target& target) { return target.kind == *task.labels; };
+  const bool classes = *task.labels == TargetKind::classification && training.labels.labelled() > 0;
+  if (classes || std::any_of(training.targets.begin(), training.targets.end(), serves)) return;
+  throw InputError("fit", fmt::format("task '{}': the data have no {} target; give one", task.name, task.name));
 }
 
 Dataset drop_incomplete(const Dataset& data, const Options& options, const Context& context, std::string_view what) {
@@ -133,6 +223,10 @@ FittedModel prepare_model(const Method& method, const Dataset& training, const O
   // Results do not depend on it, so neither does the file.
   std::erase_if(model.options, [](const auto& option) { return option.first == "threads"; });
   if (training.labels.labelled() > 0) model.classes = training.labels.classes;
+  model.clustering = method.clusters;
+  for (Index c = 0; method.clusters && c < options.clusters; ++c) model.classes.push_back(fmt::format("cluster{}", c));
+  for (const Target& target : training.targets) model.targets.push_back(model_target(target));
+  model.combination.probabilities = options.combination == "probabilities";
   const Standardize mode = parse_standardize(options.standardize);
   for (Index v = 0; v < training.views.count(); ++v) {
     const View& view = training.views.views[static_cast<std::size_t>(v)];

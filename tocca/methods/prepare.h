@@ -8,8 +8,14 @@ namespace tocca {
 /// Throws InputError when the data cannot serve the method: labels, number of views, classes.
 void check_dataset(const Method& method, const Dataset& training, const Dataset* validation);
 
+/// Throws InputError when nothing in the data is what options.task predicts.
+void check_task(const Options& options, const Dataset& training);
+
 /// Samples without missing values where `drop` is asked for (told in the log); otherwise the data as they are.
 Dataset drop_incomplete(const Dataset& data, const Options& options, const Context& context, std::string_view what);
+
+/// The numbers of regression targets as the network learns them: less their mean, divided by their deviation.
+Dataset scale_targets(const FittedModel& model, Dataset data);
 
 /// Model with method, options, views and classes filled in; standardisers fitted on `training`, constant columns
 /// logged. Throws InputError for a view without any varying column.

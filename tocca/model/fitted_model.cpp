@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "tocca/core/error.h"
+#include "tocca/core/text.h"
 #include "tocca/linalg/blas.h"
 
 namespace tocca {
@@ -41,6 +44,65 @@ Matrix<double> linear_rows(const FittedModel& model, const Views& views, Index v
   return z;
 }
 
+double view_weight(const FittedModel& model, Index view) {
+  const auto& weights = model.combination.view_weights;
+  return weights.empty() ? 1 : weights[static_cast<std::size_t>(view)];
+}
+
+// A mean over the views that each sample has, number by number over those that count.
+class Average {
+ public:
+  Average(Index samples, Index columns, bool (*counts)(double))
+      : sum_(Matrix<double>::Zero(samples, columns)), weight_(sum_), counts_(counts) {}
+
+  void add(std::span<const Index> samples, const Matrix<double>& values, double weight) {
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      for (Index c = 0; c < values.cols(); ++c) {
+        const double value = values(static_cast<Index>(i), c);
+        if (!counts_(value)) continue;
+        sum_(samples[i], c) += weight * value;
+        weight_(samples[i], c) += weight;
+      }
+    }
+  }
+
+  [[nodiscard]] Matrix<double> mean(double where_nothing_counts) const {
+    return (weight_.array() > 0).select(sum_.array() / weight_.array(), where_nothing_counts);
+  }
+
+ private:
+  Matrix<double> sum_, weight_;
+  bool (*counts_)(double);
+};
+
+// Means of log-probabilities no longer sum to one as probabilities; this makes them do so.
+void probabilities_of_logs(Matrix<double>& scores) {
+  for (Index i = 0; i < scores.rows(); ++i) {
+    const RowVector<double> p = (scores.row(i).array() - scores.row(i).maxCoeff()).exp().matrix();
+    scores.row(i) = p / p.sum();
+  }
+}
+
+// The same for means of probabilities; a class that nobody had an opinion on has none.
+void normalize_rows(Matrix<double>& probabilities) {
+  for (Index i = 0; i < probabilities.rows(); ++i) {
+    const RowVector<double> p = probabilities.row(i).cwiseMax(0);
+    if (p.sum() > 0) probabilities.row(i) = p / p.sum();
+  }
+}
+
+void predict_jointly(const FittedModel& model, const Views& views, const Context& context, Matrix<double>& scores) {
+  std::vector<Index> complete;
+  for (Index i = 0; i < views.size(); ++i) {
+    if (views.complete(i)) complete.push_back(i);
+  }
+  if (complete.empty()) return;
+  Matrix<double> own = model.joint->scores(joint_rows(model, views, complete, context));
+  apply_link(model.joint->link, own);
+  if (model.joint->link != Link::none) probabilities_of_logs(own);
+  for (std::size_t i = 0; i < complete.size(); ++i) scores.row(complete[i]) = own.row(static_cast<Index>(i));
+}
+
 std::vector<bool> without_views(const Views& views) {
   std::vector<bool> absent(static_cast<std::size_t>(views.size()));
   for (Index i = 0; i < views.size(); ++i) {
@@ -71,57 +133,109 @@ Matrix<double> transform(const FittedModel& model, const Views& views, Index vie
   return z;
 }
 
+bool FittedModel::has_probabilities() const {
+  return has_head() || (!classifiers.empty() && classifiers[0].link != Link::none);
+}
+
+std::string ModelTarget::name() const { return join(columns, ","); }
+
 Matrix<double> class_scores(const FittedModel& model, const Views& views, Index view, std::span<const Index> samples,
                             const Context& context) {
   if (!model.predicts()) {
     throw InputError("predict",
-                     fmt::format("this '{}' model was fitted without labels; fit it with --labels", model.method));
+                     fmt::format("this '{}' model was fitted without class labels; fit it with --labels", model.method));
   }
   Matrix<double> scores(static_cast<Index>(samples.size()), static_cast<Index>(model.classes.size()));
   context.parallel_rows(scores.rows(), [&](Index first, Index rows) {
     const auto chosen = part(samples, first, rows);
     if (model.has_head()) {
       const Matrix<float> z = network_rows(model, views, view, chosen);
-      scores.middleRows(first, rows) = head_log_probabilities<float>(*model.network, view, z).cast<double>();
+      scores.middleRows(first, rows) = head_outputs<float>(*model.network, 0, view, z).cast<double>();
     } else {
       const auto c = model.classifiers.size() == 1 ? 0 : static_cast<std::size_t>(view);
-      scores.middleRows(first, rows) = model.classifiers[c].scores(linear_rows(model, views, view, chosen));
+      Matrix<double> own = model.classifiers[c].scores(linear_rows(model, views, view, chosen));
+      apply_link(model.classifiers[c].link, own);
+      scores.middleRows(first, rows) = own;
     }
   });
   return scores;
 }
 
+Matrix<double> joint_rows(const FittedModel& model, const Views& views, std::span<const Index> samples,
+                          const Context& context) {
+  Index columns = model.view_count() * model.components();
+  for (const View& view : views.views) columns += view.columns();
+  Matrix<double> rows(static_cast<Index>(samples.size()), columns);
+  Index next = 0;
+  for (Index v = 0; v < views.count(); ++v) {
+    const Index width = views.views[static_cast<std::size_t>(v)].columns();
+    standardizer(model, v).read<double>(views, v, samples, rows.middleCols(next, width));
+    next += width;
+  }
+  for (Index v = 0; v < views.count(); ++v) {
+    rows.middleCols(next, model.components()) = transform(model, views, v, samples, context);
+    next += model.components();
+  }
+  return rows;
+}
+
 Prediction predict(const FittedModel& model, const Views& views, const Context& context) {
-  const Index n = views.size();
-  Prediction result{std::vector<int>(static_cast<std::size_t>(n), -1),
-                    Matrix<double>::Zero(n, static_cast<Index>(model.classes.size()))};
+  const auto classes = static_cast<Index>(model.classes.size());
+  const bool averages_probabilities = model.combination.probabilities && model.has_probabilities();
+  Prediction result{std::vector<int>(static_cast<std::size_t>(views.size()), -1), {}};
   // A classifier that met no sample of a class has no opinion on it, which is not a vote against it.
-  const auto has_opinion = [](double score) { return score > LinearClassifier::kNeverPredicted; };
-  Matrix<double> votes = Matrix<double>::Zero(n, result.scores.cols());
+  Average average(views.size(), classes, [](double score) { return score > LinearClassifier::kNeverPredicted; });
   for (Index v = 0; v < views.count(); ++v) {
     const auto samples = samples_with_view(views, v);
-    const Matrix<double> scores = class_scores(model, views, v, samples, context);
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-      for (Index c = 0; c < scores.cols(); ++c) {
-        const double score = scores(static_cast<Index>(i), c);
-        if (!has_opinion(score)) continue;
-        result.scores(samples[i], c) += score;
-        votes(samples[i], c) += 1;
-      }
+    Matrix<double> scores = class_scores(model, views, v, samples, context);
+    if (averages_probabilities) {
+      scores = scores.unaryExpr([](double s) { return s > LinearClassifier::kNeverPredicted ? std::exp(s) : s; });
     }
+    average.add(samples, scores, view_weight(model, v));
   }
+  result.scores = average.mean(LinearClassifier::kNeverPredicted);
+  if (model.has_probabilities() && !averages_probabilities) probabilities_of_logs(result.scores);
+  if (averages_probabilities) normalize_rows(result.scores);
+  if (model.joint) predict_jointly(model, views, context, result.scores);
   const std::vector<bool> absent = without_views(views);
-  for (Index i = 0; i < n; ++i) {
+  for (Index i = 0; i < views.size(); ++i) {
     if (absent[static_cast<std::size_t>(i)]) continue;
-    for (Index c = 0; c < votes.cols(); ++c) {
-      double& score = result.scores(i, c);
-      score = votes(i, c) > 0 ? score / votes(i, c) : LinearClassifier::kNeverPredicted;
-    }
     Index best = 0;
     result.scores.row(i).maxCoeff(&best);
     result.codes[static_cast<std::size_t>(i)] = static_cast<int>(best);
   }
   return result;
+}
+
+Matrix<double> target_scores(const FittedModel& model, std::size_t target, const Views& views, Index view,
+                             std::span<const Index> samples, const Context& context) {
+  const ModelTarget& what = model.targets.at(target);
+  const std::size_t head = model.head_of(target);
+  Matrix<double> scores(static_cast<Index>(samples.size()), model.network->shape.heads[head].outputs);
+  context.parallel_rows(scores.rows(), [&](Index first, Index rows) {
+    const Matrix<float> z = network_rows(model, views, view, part(samples, first, rows));
+    scores.middleRows(first, rows) = head_outputs<float>(*model.network, head, view, z).cast<double>();
+  });
+  if (what.kind == TargetKind::regression) {
+    scores.array().rowwise() *= what.scale.array();
+    scores.rowwise() += what.mean;
+  }
+  return scores;
+}
+
+Matrix<double> predict_target(const FittedModel& model, std::size_t target, const Views& views,
+                              const Context& context) {
+  const TargetKind kind = model.targets.at(target).kind;
+  Average average(views.size(), model.network->shape.heads[model.head_of(target)].outputs,
+                  [](double score) { return !std::isnan(score); });
+  for (Index v = 0; v < views.count(); ++v) {
+    const auto samples = samples_with_view(views, v);
+    average.add(samples, target_scores(model, target, views, v, samples, context), view_weight(model, v));
+  }
+  Matrix<double> mean = average.mean(std::numeric_limits<double>::quiet_NaN());
+  if (kind == TargetKind::classification) probabilities_of_logs(mean);
+  if (kind == TargetKind::multilabel) mean = (1 + (-mean.array()).exp()).inverse().matrix().eval();
+  return mean;
 }
 
 std::vector<Index> samples_with_view(const Views& views, Index view) { return samples_with_views(views, view, view); }

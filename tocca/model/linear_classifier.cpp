@@ -1,5 +1,7 @@
 #include "tocca/model/linear_classifier.h"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "tocca/core/error.h"
@@ -19,6 +21,26 @@ Matrix<double> LinearClassifier::scores(ConstMatrixRef<double> x) const {
 }
 
 std::vector<int> LinearClassifier::predict(ConstMatrixRef<double> x) const { return largest_column(scores(x)); }
+
+void apply_link(Link link, MatrixRef<double> scores) {
+  if (link == Link::none) return;
+  for (Index i = 0; i < scores.rows(); ++i) {
+    auto row = scores.row(i);
+    const auto met = [&](Index c) { return row(c) > LinearClassifier::kNeverPredicted; };
+    if (link == Link::one_vs_rest) {
+      // log 1 / (1 + e^-s), without overflow.
+      for (Index c = 0; c < row.size(); ++c) {
+        if (met(c)) row(c) = std::min(row(c), 0.0) - std::log1p(std::exp(-std::abs(row(c))));
+      }
+    }
+    const double top = row.maxCoeff();
+    double sum = 0;
+    for (Index c = 0; c < row.size(); ++c) sum += met(c) ? std::exp(row(c) - top) : 0;
+    for (Index c = 0; c < row.size(); ++c) {
+      if (met(c)) row(c) -= top + std::log(sum);
+    }
+  }
+}
 
 std::vector<int> largest_column(ConstMatrixRef<double> scores) {
   std::vector<int> columns(static_cast<std::size_t>(scores.rows()));

@@ -27,7 +27,7 @@ std::string first_few(const std::vector<std::string>& names) {
 }
 
 // Where each feature of the model stands in the view.
-std::vector<Index> columns_of(const ViewSchema& schema, const View& view, const Context& context) {
+std::vector<Index> columns_of(const FusedPart& schema, const View& view, const Context& context) {
   std::unordered_map<std::string, Index> place;
   for (std::size_t j = 0; j < view.features.size(); ++j) place[view.features[j]] = static_cast<Index>(j);
   std::vector<Index> columns;
@@ -52,7 +52,7 @@ std::vector<Index> columns_of(const ViewSchema& schema, const View& view, const 
 }
 
 // The same numbers with columns chosen and reordered; only rows that some sample uses.
-View reordered(const View& view, const ViewSchema& schema, const std::vector<Index>& columns) {
+View reordered(const View& view, const FusedPart& schema, const std::vector<Index>& columns) {
   View result{view.name, schema.features, Table(), {}};
   std::vector<Index> rows;
   for (const Index row : view.row_of_sample) {
@@ -71,7 +71,7 @@ View reordered(const View& view, const ViewSchema& schema, const std::vector<Ind
   return result;
 }
 
-View match_view(const ViewSchema& schema, const View& view, const Context& context) {
+View match_view(const FusedPart& schema, const View& view, const Context& context) {
   if (unnamed(view.features) || unnamed(schema.features)) {
     if (view.features.size() != schema.features.size()) {
       throw InputError("match views", fmt::format("view '{}': got {} columns, need {} as in training", view.name,
@@ -100,29 +100,42 @@ void drop_incomplete_rows(const ViewSchema& schema, View& view, const Context& c
 }
 
 // A view nobody has.
-View absent(const ViewSchema& schema, Index samples) {
+View absent(const FusedPart& schema, Index samples) {
   return {schema.name, schema.features, Table(Matrix<double>(0, static_cast<Index>(schema.features.size()))),
           std::vector<Index>(static_cast<std::size_t>(samples), -1)};
 }
 
-}  // namespace
-
-Views match_views(const FittedModel& model, const Views& data, const Context& context) {
+// The views that the model asks for, by name, with their columns as it wants them.
+Views match_parts(const std::vector<FusedPart>& wanted, const Views& data, const Context& context) {
   std::vector<std::string> known;
-  for (const ViewSchema& schema : model.views) known.push_back(schema.name);
+  for (const FusedPart& part : wanted) known.push_back(part.name);
   for (const View& view : data.views) {
     if (std::find(known.begin(), known.end(), view.name) == known.end()) {
       throw InputError("match views", unknown_name("view", view.name, known));
     }
   }
   Views matched{data.samples, {}};
-  for (const ViewSchema& schema : model.views) {
+  for (const FusedPart& part : wanted) {
     const auto found =
-        std::find_if(data.views.begin(), data.views.end(), [&](const View& view) { return view.name == schema.name; });
-    matched.views.push_back(found == data.views.end() ? absent(schema, data.size())
-                                                      : match_view(schema, *found, context));
-    drop_incomplete_rows(schema, matched.views.back(), context);
+        std::find_if(data.views.begin(), data.views.end(), [&](const View& view) { return view.name == part.name; });
+    matched.views.push_back(found == data.views.end() ? absent(part, data.size()) : match_view(part, *found, context));
   }
+  return matched;
+}
+
+}  // namespace
+
+Views match_views(const FittedModel& model, const Views& data, const Context& context) {
+  Views matched;
+  if (model.fused.empty()) {
+    std::vector<FusedPart> wanted;
+    for (const ViewSchema& schema : model.views) wanted.push_back({schema.name, schema.features});
+    matched = match_parts(wanted, data, context);
+  } else {
+    matched.samples = data.samples;
+    matched.views = {concatenate(match_parts(model.fused, data, context), model.views[0].name)};
+  }
+  for (std::size_t v = 0; v < model.views.size(); ++v) drop_incomplete_rows(model.views[v], matched.views[v], context);
   return matched;
 }
 

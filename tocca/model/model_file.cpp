@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kFormatVersion = 1;
+constexpr int kFormatVersion = 2;
 constexpr const char* kFormatName = "tocca-model";
 
 std::string numbered(const char* what, std::size_t i) { return fmt::format("{}{}", what, i); }
@@ -75,15 +75,48 @@ Projection parse_projection(const std::string& text) {
   damaged(fmt::format("unknown projection '{}'", text));
 }
 
+constexpr std::pair<std::string_view, Link> kLinks[] = {
+    {"none", Link::none}, {"softmax", Link::softmax}, {"one-vs-rest", Link::one_vs_rest}};
+
+std::string_view word_of(Link link) {
+  const auto same = [&](const auto& entry) { return entry.second == link; };
+  return std::find_if(std::begin(kLinks), std::end(kLinks), same)->first;
+}
+
+Link parse_link(const std::string& text) {
+  for (const auto& [word, link] : kLinks) {
+    if (text == word) return link;
+  }
+  damaged(fmt::format("unknown link '{}'", text));
+}
+
+json heads_to_json(const std::vector<HeadShape>& heads) {
+  json list = json::array();
+  for (const HeadShape& head : heads) {
+    list.push_back({{"kind", name_of(head.kind)}, {"outputs", head.outputs}, {"target", head.target}});
+  }
+  return list;
+}
+
+std::vector<HeadShape> heads_from_json(const json& list) {
+  std::vector<HeadShape> heads;
+  for (const json& head : list) {
+    heads.push_back({parse_target_kind(head.at("kind").get<std::string>()), head.at("outputs"), head.at("target")});
+  }
+  return heads;
+}
+
 json shape_to_json(const NetworkShape& s) {
   return {{"inputs", s.inputs},
           {"hidden_layers", s.hidden_layers},
           {"hidden_size", s.hidden_size},
           {"components", s.components},
-          {"classes", s.classes},
+          {"heads", heads_to_json(s.heads)},
           {"shared_head", s.shared_head},
           {"projection", word_of(s.projection)},
           {"paired", s.paired},
+          {"private_components", s.private_components},
+          {"reconstructs", s.reconstructs},
           {"decorrelated", s.decorrelated},
           {"momentum", s.momentum},
           {"whitening_epsilon", s.whitening.epsilon},
@@ -96,7 +129,13 @@ void check_shape(const NetworkShape& s, const TensorFile& file, std::size_t view
   constexpr Index kMost = 100000000;
   const bool plausible = s.inputs.size() == views && in_range(s.hidden_layers, 0, 1000) &&
                          in_range(s.hidden_size, 1, kMost) && in_range(s.components, 1, kMost) &&
-                         (s.classes == 0 || in_range(s.classes, 2, kMost)) && s.momentum >= 0 && s.momentum < 1;
+                         in_range(s.private_components, 0, kMost) &&
+                         s.heads.size() <= 1000 && s.momentum >= 0 && s.momentum < 1 &&
+                         std::all_of(s.heads.begin(), s.heads.end(), [&](const HeadShape& head) {
+                           const bool survival = head.kind == TargetKind::survival;
+                           const Index least = head.kind == TargetKind::classification ? 2 : 1;
+                           return in_range(head.outputs, least, survival ? 1 : kMost);
+                         });
   if (!plausible) damaged("the shape of its network is impossible");
   for (std::size_t v = 0; v < views; ++v) {
     Index in = s.inputs[v];
@@ -104,7 +143,7 @@ void check_shape(const NetworkShape& s, const TensorFile& file, std::size_t view
       const bool last = l == s.hidden_layers;
       const std::string name = fmt::format("view{}.{}.weight", v, last ? "output" : fmt::format("hidden{}", l));
       const Matrix<float>& weight = file.matrix_f(name);
-      const Index out = last ? s.components : s.hidden_size;
+      const Index out = last ? s.encoder_outputs() : s.hidden_size;
       if (weight.rows() != in || weight.cols() != out) damaged(fmt::format("tensor '{}' has another shape", name));
       in = out;
     }
@@ -126,9 +165,17 @@ void check_shape(const NetworkShape& s, const TensorFile& file, std::size_t view
     const char* const name = "statistics.view0.decorrelation.cross";
     require_shape(file.matrix_d(name), name, k, k);
   }
-  if (s.classes > 0) {
-    const char* const name = s.shared_head ? "head.weight" : "view0.head.weight";
-    require_shape(file.matrix_f(name), name, k, s.classes);
+  if (s.reconstructs) {
+    for (std::size_t v = 0; v < views; ++v) {
+      const std::string name = fmt::format("view{}.decoder.output.weight", v);
+      require_shape(file.matrix_f(name), name.c_str(), s.hidden_layers > 0 ? s.hidden_size : s.encoder_outputs(),
+                    s.inputs[v]);
+    }
+  }
+  for (std::size_t h = 0; h < s.heads.size(); ++h) {
+    const std::string name =
+        fmt::format("{}head{}.weight", s.shared_head ? "" : "view0.", h == 0 ? "" : std::to_string(h));
+    require_shape(file.matrix_f(name), name.c_str(), k, s.heads[h].outputs);
   }
 }
 
@@ -138,10 +185,12 @@ NetworkShape shape_from_json(const json& j) {
   s.hidden_layers = j.at("hidden_layers");
   s.hidden_size = j.at("hidden_size");
   s.components = j.at("components");
-  s.classes = j.at("classes");
+  s.heads = heads_from_json(j.at("heads"));
   s.shared_head = j.at("shared_head");
   s.projection = parse_projection(j.at("projection").get<std::string>());
   s.paired = j.at("paired");
+  s.private_components = j.at("private_components");
+  s.reconstructs = j.at("reconstructs");
   s.decorrelated = j.at("decorrelated");
   s.momentum = j.at("momentum");
   s.whitening.epsilon = j.at("whitening_epsilon");
@@ -200,6 +249,44 @@ CanonicalPair read_pair(const TensorFile& file, const json& j, std::size_t i) {
   return pair;
 }
 
+void add_targets(TensorFile& file, json& list, const std::vector<ModelTarget>& targets) {
+  for (std::size_t t = 0; t < targets.size(); ++t) {
+    const ModelTarget& target = targets[t];
+    list.push_back({{"kind", name_of(target.kind)}, {"columns", target.columns}, {"classes", target.classes}});
+    if (target.kind != TargetKind::regression) continue;
+    file.add(numbered("target", t) + ".mean", Matrix<double>(target.mean));
+    file.add(numbered("target", t) + ".scale", Matrix<double>(target.scale));
+  }
+}
+
+ModelTarget read_target(const TensorFile& file, const json& j, std::size_t t) {
+  ModelTarget target;
+  target.kind = parse_target_kind(j.at("kind").get<std::string>());
+  target.columns = j.at("columns").get<std::vector<std::string>>();
+  target.classes = j.at("classes").get<std::vector<std::string>>();
+  if (target.kind != TargetKind::regression) return target;
+  const auto columns = static_cast<Index>(target.columns.size());
+  target.mean = row(file, numbered("target", t) + ".mean", columns);
+  target.scale = row(file, numbered("target", t) + ".scale", columns);
+  return target;
+}
+
+void add_classifier(TensorFile& file, json& list, const LinearClassifier& classifier, const std::string& name) {
+  file.add(name + ".weights", classifier.weights);
+  file.add(name + ".bias", Matrix<double>(classifier.bias));
+  list.push_back({{"cost", classifier.cost}, {"link", word_of(classifier.link)}});
+}
+
+LinearClassifier read_classifier(const TensorFile& file, const json& j, const std::string& name) {
+  const Matrix<double>& weights = file.matrix_d(name + ".weights");
+  return {weights, row(file, name + ".bias", weights.cols()), j.at("cost"),
+          parse_link(j.at("link").get<std::string>())};
+}
+
+json combination_to_json(const Combination& combination) {
+  return {{"probabilities", combination.probabilities}, {"view_weights", combination.view_weights}};
+}
+
 FittedModel from_file(const TensorFile& file, const json& j) {
   FittedModel model;
   model.method = j.at("method");
@@ -218,10 +305,18 @@ FittedModel from_file(const TensorFile& file, const json& j) {
     model.weights.push_back(file.matrix_d(numbered("linear.view", v)));
     if (model.network) model.centres.push_back(row(file, numbered("centre.view", v), model.weights[v].rows()));
   }
-  for (const json& cost : j.at("classifier_costs")) {
-    const std::string name = numbered("classifier", model.classifiers.size());
-    const Matrix<double>& weights = file.matrix_d(name + ".weights");
-    model.classifiers.push_back({weights, row(file, name + ".bias", weights.cols()), cost});
+  for (const json& classifier : j.at("classifiers")) {
+    model.classifiers.push_back(
+        read_classifier(file, classifier, numbered("classifier", model.classifiers.size())));
+  }
+  for (const json& classifier : j.at("joint")) model.joint = read_classifier(file, classifier, "joint");
+  model.clustering = j.at("clustering");
+  model.label_column = j.at("label_column");
+  for (const json& target : j.at("targets")) model.targets.push_back(read_target(file, target, model.targets.size()));
+  model.combination.probabilities = j.at("combination").at("probabilities");
+  model.combination.view_weights = j.at("combination").at("view_weights").get<std::vector<double>>();
+  for (const json& part : j.at("fused")) {
+    model.fused.push_back({part.at("name"), part.at("features").get<std::vector<std::string>>()});
   }
   for (const json& pair : j.at("canonical_pairs")) model.pairs.push_back(read_pair(file, pair, model.pairs.size()));
   return model;
@@ -236,9 +331,30 @@ void check_consistent(const FittedModel& model, const std::string& path) {
   require(views > 0, "it has no views");
   const auto classes = static_cast<Index>(model.classes.size());
   if (model.network) {
-    require(!model.has_head() || model.network->shape.classes == classes, "network and classes do not match");
+    const auto& heads = model.network->shape.heads;
+    require(heads.size() == model.targets.size() + (model.has_head() ? 1 : 0), "heads and targets do not match");
+    require(!model.has_head() || (heads[0].kind == TargetKind::classification && heads[0].outputs == classes),
+            "network and classes do not match");
+    for (std::size_t t = 0; t < model.targets.size(); ++t) {
+      const HeadShape& head = heads[model.head_of(t)];
+      const ModelTarget& target = model.targets[t];
+      const std::size_t outputs = target.kind == TargetKind::classification ? target.classes.size()
+                                  : target.kind == TargetKind::survival    ? 1
+                                                                           : target.columns.size();
+      require(head.target == static_cast<int>(t) && head.kind == target.kind &&
+                  head.outputs == static_cast<Index>(outputs) && !target.columns.empty(),
+              "heads and targets do not match");
+    }
     require(model.network->finite(), "a weight of its network is not finite");
   }
+  require(model.targets.empty() || model.network, "targets without a network");
+  const auto& shares = model.combination.view_weights;
+  require(shares.empty() || shares.size() == views, "weights and views do not match");
+  for (const double share : shares) require(share >= 0 && share <= 1e9, "the weight of a view is impossible");
+  std::size_t fused_columns = 0;
+  for (const FusedPart& part : model.fused) fused_columns += part.features.size();
+  require(model.fused.empty() || (views == 1 && fused_columns == model.views[0].features.size()),
+          "fused columns and views do not match");
   for (std::size_t v = 0; v < views; ++v) {
     const auto columns = static_cast<Index>(model.views[v].features.size());
     if (model.network) require(model.network->shape.inputs[v] == columns, "network and columns do not match");
@@ -259,6 +375,18 @@ void check_consistent(const FittedModel& model, const std::string& path) {
   for (const LinearClassifier& classifier : model.classifiers) {
     finite(classifier.weights);
     finite(classifier.bias);
+  }
+  for (const ModelTarget& target : model.targets) {
+    finite(target.mean);
+    finite(target.scale);
+  }
+  if (model.joint) {
+    finite(model.joint->weights);
+    finite(model.joint->bias);
+    Index reads = static_cast<Index>(views) * model.components();
+    for (const ViewSchema& view : model.views) reads += static_cast<Index>(view.features.size());
+    require(model.projects() && model.joint->weights.rows() == reads && model.joint->weights.cols() == classes,
+            "joint classifier and what it reads do not match");
   }
   for (const CanonicalPair& pair : model.pairs) {
     for (const auto* values : {&pair.mean_u, &pair.mean_v}) finite(*values);
@@ -294,7 +422,13 @@ void save_model(const FittedModel& model, const std::string& path) {
             {"views", json::array()},
             {"network", nullptr},
             {"linear_weights", model.weights.size()},
-            {"classifier_costs", json::array()},
+            {"classifiers", json::array()},
+            {"joint", json::array()},
+            {"clustering", model.clustering},
+            {"label_column", model.label_column},
+            {"targets", json::array()},
+            {"combination", combination_to_json(model.combination)},
+            {"fused", json::array()},
             {"canonical_pairs", json::array()}};
   for (std::size_t v = 0; v < model.views.size(); ++v) add_view(file, j["views"], model.views[v], v);
   if (model.network) {
@@ -307,10 +441,11 @@ void save_model(const FittedModel& model, const std::string& path) {
     file.add(numbered("centre.view", v), Matrix<double>(model.centres[v]));
   }
   for (std::size_t c = 0; c < model.classifiers.size(); ++c) {
-    file.add(numbered("classifier", c) + ".weights", model.classifiers[c].weights);
-    file.add(numbered("classifier", c) + ".bias", Matrix<double>(model.classifiers[c].bias));
-    j["classifier_costs"].push_back(model.classifiers[c].cost);
+    add_classifier(file, j["classifiers"], model.classifiers[c], numbered("classifier", c));
   }
+  if (model.joint) add_classifier(file, j["joint"], *model.joint, "joint");
+  add_targets(file, j["targets"], model.targets);
+  for (const FusedPart& part : model.fused) j["fused"].push_back({{"name", part.name}, {"features", part.features}});
   for (std::size_t p = 0; p < model.pairs.size(); ++p) add_pair(file, j["canonical_pairs"], model.pairs[p], p);
   file.metadata = {{"format", kFormatName}, {"format_version", std::to_string(kFormatVersion)}, {"model", j.dump()}};
   file.save(path);
@@ -328,6 +463,10 @@ FittedModel load_model(const std::string& path) {
     const int version = std::stoi(file.metadata.at("format_version"));
     if (version > kFormatVersion) {
       throw InputError("load model", fmt::format("{}: format version: got {}, need at most {}; use a newer tocca", path,
+                                                 version, kFormatVersion));
+    }
+    if (version < kFormatVersion) {
+      throw InputError("load model", fmt::format("{}: format version: got {}, need {}; fit the model again", path,
                                                  version, kFormatVersion));
     }
     FittedModel model = from_file(file, json::parse(file.metadata.at("model")));

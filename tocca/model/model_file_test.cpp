@@ -34,11 +34,18 @@ FittedModel small_model() {
   shape.hidden_layers = 1;
   shape.hidden_size = 3;
   shape.components = 2;
+  shape.heads = {{TargetKind::classification, 2, -1}, {TargetKind::regression, 1, 0}};
   shape.projection = Projection::whiten;
+  shape.private_components = 1;
+  shape.reconstructs = true;
   model.network.emplace(shape);
   model.network->initialize(Rng(1));
   const RowVector<double> zero = RowVector<double>::Zero(2);
   const Matrix<double> one = Matrix<double>::Identity(2, 2);
+  model.targets = {{TargetKind::regression, {"age"}, {}, RowVector<double>::Zero(1), RowVector<double>::Ones(1)}};
+  model.joint = LinearClassifier{Matrix<double>::Zero(8, 2), RowVector<double>::Zero(2), 0, Link::softmax};
+  model.label_column = "class";
+  model.combination = {true, {0.5, 1}};
   model.pairs = {{0, 1, zero, zero, one, one, Vector<double>::Ones(2)}};
   return model;
 }
@@ -66,7 +73,17 @@ class ModelFile : public ::testing::Test {
   std::string path = dir.file("m.safetensors");
 };
 
-TEST_F(ModelFile, LoadsUnchanged) { EXPECT_EQ(load_model(path).views.size(), 2U); }
+TEST_F(ModelFile, LoadsUnchanged) {
+  const FittedModel model = load_model(path);
+  EXPECT_EQ(model.views.size(), 2U);
+  EXPECT_EQ(model.targets[0].columns, std::vector<std::string>{"age"});
+  EXPECT_EQ(model.network->shape.heads[1].kind, TargetKind::regression);
+  EXPECT_EQ(model.network->shape.private_components, 1);
+  EXPECT_EQ(model.label_column, "class");
+  EXPECT_TRUE(model.combination.probabilities);
+  EXPECT_EQ(model.combination.view_weights, (std::vector<double>{0.5, 1}));
+  EXPECT_EQ(model.joint->link, Link::softmax);
+}
 
 TEST_F(ModelFile, CutAnywhereIsRefused) {
   const std::string bytes = read_file(path);
@@ -87,11 +104,22 @@ TEST_F(ModelFile, ShapesThatContradictTheTensorsAreRefused) {
   EXPECT_THAT(after_model([](json& m) { m["canonical_pairs"][0] = {0, 7}; }), HasSubstr("canonical pairs and views"));
   EXPECT_THAT(after_model([](json& m) { m["canonical_pairs"] = 3; }), HasSubstr("the file is damaged"));
   EXPECT_THAT(after_model([](json& m) { m.erase("network"); }), HasSubstr("the file is damaged"));
+  EXPECT_THAT(after_model([](json& m) { m["network"]["heads"][1]["outputs"] = 90000000; }), HasSubstr("another shape"));
+  EXPECT_THAT(after_model([](json& m) { m["network"]["heads"][0]["outputs"] = 1; }), HasSubstr("impossible"));
+  EXPECT_THAT(after_model([](json& m) { m["network"]["heads"][1]["kind"] = "survival"; }), HasSubstr("heads and targets"));
+  EXPECT_THAT(after_model([](json& m) { m["network"]["heads"][1]["kind"] = "x"; }), HasSubstr("unknown kind"));
+  EXPECT_THAT(after_model([](json& m) { m["network"]["private_components"] = 5; }), HasSubstr("another shape"));
+  EXPECT_THAT(after_model([](json& m) { m["targets"] = json::array(); }), HasSubstr("heads and targets"));
+  EXPECT_THAT(after_model([](json& m) { m["combination"]["view_weights"] = {1}; }), HasSubstr("weights and views"));
+  EXPECT_THAT(after_model([](json& m) { m["combination"]["view_weights"] = {1, -1}; }), HasSubstr("impossible"));
+  EXPECT_THAT(after_model([](json& m) { m["joint"][0]["link"] = "probit"; }), HasSubstr("unknown link"));
+  EXPECT_THAT(after_model([](json& m) { m["fused"] = {{{"name", "a"}, {"features", {"x"}}}}; }), HasSubstr("fused"));
 }
 
 TEST_F(ModelFile, AnotherFormatIsRefused) {
   EXPECT_THAT(after([](TensorFile& f, json&) { f.metadata.erase("format"); }), HasSubstr("not a tocca model"));
-  EXPECT_THAT(after([](TensorFile& f, json&) { f.metadata["format_version"] = "2"; }), HasSubstr("use a newer tocca"));
+  EXPECT_THAT(after([](TensorFile& f, json&) { f.metadata["format_version"] = "3"; }), HasSubstr("use a newer tocca"));
+  EXPECT_THAT(after([](TensorFile& f, json&) { f.metadata["format_version"] = "1"; }), HasSubstr("fit the model again"));
 }
 
 // Every tensor that a model can have, one number of it at a time.
@@ -99,7 +127,7 @@ TEST_F(ModelFile, NumbersThatAreNotFiniteAreRefused) {
   FittedModel model = small_model();
   model.weights.assign(2, Matrix<double>::Identity(2, 2));
   model.centres.assign(2, RowVector<double>::Zero(2));
-  model.classifiers = {{Matrix<double>::Zero(2, 2), RowVector<double>::Zero(2), 1}};
+  model.classifiers = {{Matrix<double>::Zero(2, 2), RowVector<double>::Zero(2), 1, Link::none}};
   save_model(model, path);
   const TensorFile whole = TensorFile::load(path);
   EXPECT_NO_THROW(load_model(path));

@@ -7,7 +7,6 @@
 #include "tocca/ops/batch_norm.h"
 #include "tocca/ops/dense.h"
 #include "tocca/ops/running.h"
-#include "tocca/ops/softmax.h"
 
 namespace tocca {
 namespace {
@@ -22,8 +21,13 @@ void check(const NetworkShape& shape) {
   require(shape.hidden_layers >= 0, "hidden_layers: got " + std::to_string(shape.hidden_layers) + ", need ≥ 0");
   require(shape.hidden_size >= 1, "hidden_size: got " + std::to_string(shape.hidden_size) + ", need ≥ 1");
   require(shape.components >= 1, "n_components: got " + std::to_string(shape.components) + ", need ≥ 1");
-  require(shape.classes == 0 || shape.classes >= 2,
-          "classes: got " + std::to_string(shape.classes) + ", need ≥ 2, or 0 for no head");
+  for (const HeadShape& head : shape.heads) {
+    const Index least = head.kind == TargetKind::classification ? 2 : 1;
+    require(head.outputs >= least, "outputs of a " + std::string(name_of(head.kind)) + " head: got " +
+                                       std::to_string(head.outputs) + ", need ≥ " + std::to_string(least));
+  }
+  require(shape.private_components >= 0,
+          "private_components: got " + std::to_string(shape.private_components) + ", need ≥ 0");
   require(shape.projection != Projection::cca || shape.inputs.size() == 2,
           "views: got " + std::to_string(shape.inputs.size()) + ", need 2 for the CCA layer");
 }
@@ -33,12 +37,11 @@ Slot put(Layout& layout, const std::string& name, Index rows, Index columns, boo
   return layout[layout.add(name, rows, columns, decays)];
 }
 
-EncoderSlots add_encoder(const NetworkShape& shape, std::size_t v, Layout& parameters, Layout& statistics) {
-  const std::string view = "view" + std::to_string(v);
-  EncoderSlots e;
-  Index in = shape.inputs[v];
+// Hidden layers "NAME.hidden0" and so on; returns the width of the last.
+Index add_hidden(const NetworkShape& shape, const std::string& prefix, Index in, std::vector<HiddenSlots>& layers,
+                 Layout& parameters, Layout& statistics) {
   for (Index l = 0; l < shape.hidden_layers; ++l) {
-    const std::string name = view + ".hidden" + std::to_string(l);
+    const std::string name = prefix + ".hidden" + std::to_string(l);
     HiddenSlots h;
     h.weight = put(parameters, name + ".weight", in, shape.hidden_size, true);
     h.bias = put(parameters, name + ".bias", 1, shape.hidden_size);
@@ -46,13 +49,20 @@ EncoderSlots add_encoder(const NetworkShape& shape, std::size_t v, Layout& param
     h.shift = put(parameters, name + ".shift", 1, shape.hidden_size);
     h.mean = put(statistics, name + ".mean", 1, shape.hidden_size);
     h.variance = put(statistics, name + ".variance", 1, shape.hidden_size);
-    e.hidden.push_back(std::move(h));
+    layers.push_back(std::move(h));
     in = shape.hidden_size;
   }
+  return in;
+}
+
+EncoderSlots add_encoder(const NetworkShape& shape, std::size_t v, Layout& parameters, Layout& statistics) {
+  const std::string view = "view" + std::to_string(v);
+  EncoderSlots e;
+  const Index in = add_hidden(shape, view, shape.inputs[v], e.hidden, parameters, statistics);
   const Index k = shape.components;
-  e.output_weight = put(parameters, view + ".output.weight", in, k, true);
-  e.output_mean = put(statistics, view + ".output.mean", 1, k);
-  e.output_variance = put(statistics, view + ".output.variance", 1, k);
+  e.output_weight = put(parameters, view + ".output.weight", in, shape.encoder_outputs(), true);
+  e.output_mean = put(statistics, view + ".output.mean", 1, shape.encoder_outputs());
+  e.output_variance = put(statistics, view + ".output.variance", 1, shape.encoder_outputs());
   e.batches = put(statistics, view + ".batches", 1, 1);
   if (shape.projection == Projection::whiten) {
     e.whitening_mean = put(statistics, view + ".whitening.mean", 1, k);
@@ -63,6 +73,12 @@ EncoderSlots add_encoder(const NetworkShape& shape, std::size_t v, Layout& param
   if (shape.decorrelated) {
     e.decorrelation_cross = put(statistics, view + ".decorrelation.cross", k, k);
     e.decorrelation_normaliser = put(statistics, view + ".decorrelation.normaliser", 1, 1);
+  }
+  if (shape.reconstructs) {
+    const Index width =
+        add_hidden(shape, view + ".decoder", shape.encoder_outputs(), e.decoder, parameters, statistics);
+    e.decoder_weight = put(parameters, view + ".decoder.output.weight", width, shape.inputs[v], true);
+    e.decoder_bias = put(parameters, view + ".decoder.output.bias", 1, shape.inputs[v]);
   }
   return e;
 }
@@ -101,11 +117,15 @@ Network<S>::Network(const NetworkShape& wanted) : shape(wanted) {
   for (std::size_t u = 0; shape.keeps_pairs() && u < shape.inputs.size(); ++u) {
     for (std::size_t v = u + 1; v < shape.inputs.size(); ++v) pairs.push_back(add_pair(shape, u, v, statistic_layout));
   }
-  const std::size_t head_count = shape.shared_head ? 1 : shape.inputs.size();
-  for (std::size_t h = 0; shape.classes > 0 && h < head_count; ++h) {
-    const std::string name = shape.shared_head ? "head" : "view" + std::to_string(h) + ".head";
-    heads.push_back({put(parameter_layout, name + ".weight", shape.components, shape.classes, true),
-                     put(parameter_layout, name + ".bias", 1, shape.classes)});
+  const std::size_t sets = shape.shared_head ? 1 : shape.inputs.size();
+  for (std::size_t h = 0; h < shape.heads.size(); ++h) {
+    const Index outputs = shape.heads[h].outputs;
+    for (std::size_t v = 0; v < sets; ++v) {
+      const std::string name = (shape.shared_head ? "" : "view" + std::to_string(v) + ".") + "head" +
+                               (h == 0 ? "" : std::to_string(h));
+      heads.push_back({put(parameter_layout, name + ".weight", shape.components, outputs, true),
+                       put(parameter_layout, name + ".bias", 1, outputs)});
+    }
   }
   parameters = Buffer<S>(parameter_layout);
   statistics = Buffer<double>(statistic_layout);
@@ -132,8 +152,11 @@ bool Network<S>::finite() const {
   return parameters.values().allFinite() && statistics.values().allFinite();
 }
 
+namespace {
+
+// [A, P] (m × (d_o + p)).
 template <class S>
-Matrix<S> activations(const Network<S>& network, Index view, ConstMatrixRef<S> x) {
+Matrix<S> encoder_outputs(const Network<S>& network, Index view, ConstMatrixRef<S> x) {
   const EncoderSlots& e = network.encoder(view);
   const auto& statistics = network.statistics;
   const double seen = statistics[e.batches](0, 0);
@@ -148,11 +171,25 @@ Matrix<S> activations(const Network<S>& network, Index view, ConstMatrixRef<S> x
                         correction * statistics[h.variance], out);
     in.swap(out);
   }
-  Matrix<S> a(x.rows(), network.shape.components);
+  Matrix<S> a(x.rows(), network.shape.encoder_outputs());
   dense_forward<S>(in, network.parameters[e.output_weight], none, a);
   batch_norm_infer<S>(a, none, none, correction * statistics[e.output_mean], correction * statistics[e.output_variance],
                       a);
   return a;
+}
+
+}  // namespace
+
+template <class S>
+Matrix<S> activations(const Network<S>& network, Index view, ConstMatrixRef<S> x) {
+  Matrix<S> outputs = encoder_outputs<S>(network, view, x);
+  if (network.shape.private_components == 0) return outputs;
+  return outputs.leftCols(network.shape.components);
+}
+
+template <class S>
+Matrix<S> private_parts(const Network<S>& network, Index view, ConstMatrixRef<S> x) {
+  return encoder_outputs<S>(network, view, x).rightCols(network.shape.private_components);
 }
 
 template <class S>
@@ -177,23 +214,25 @@ Matrix<S> project(const Network<S>& network, Index view, ConstMatrixRef<S> x) {
 }
 
 template <class S>
-Matrix<S> head_log_probabilities(const Network<S>& network, Index view, ConstMatrixRef<S> z) {
-  const HeadSlots& head = network.head(view);
-  Matrix<S> logits(z.rows(), network.shape.classes);
-  dense_forward<S>(z, network.parameters[head.weight], row_of(network, head.bias), logits);
-  log_softmax<S>(logits);
-  return logits;
+Matrix<S> head_outputs(const Network<S>& network, std::size_t head, Index view, ConstMatrixRef<S> z) {
+  const HeadSlots& slots = network.head(head, view);
+  Matrix<S> outputs(z.rows(), slots.weight.columns);
+  dense_forward<S>(z, network.parameters[slots.weight], row_of(network, slots.bias), outputs);
+  head_scores<S>(network.shape.heads[head].kind, outputs);
+  return outputs;
 }
 
 template struct Network<float>;
 template struct Network<double>;
 template Matrix<float> activations<float>(const Network<float>&, Index, ConstMatrixRef<float>);
+template Matrix<float> private_parts<float>(const Network<float>&, Index, ConstMatrixRef<float>);
+template Matrix<double> private_parts<double>(const Network<double>&, Index, ConstMatrixRef<double>);
 template Matrix<float> project_activations<float>(const Network<float>&, Index, ConstMatrixRef<float>);
 template Matrix<float> project<float>(const Network<float>&, Index, ConstMatrixRef<float>);
 template Matrix<double> activations<double>(const Network<double>&, Index, ConstMatrixRef<double>);
 template Matrix<double> project_activations<double>(const Network<double>&, Index, ConstMatrixRef<double>);
 template Matrix<double> project<double>(const Network<double>&, Index, ConstMatrixRef<double>);
-template Matrix<float> head_log_probabilities<float>(const Network<float>&, Index, ConstMatrixRef<float>);
-template Matrix<double> head_log_probabilities<double>(const Network<double>&, Index, ConstMatrixRef<double>);
+template Matrix<float> head_outputs<float>(const Network<float>&, std::size_t, Index, ConstMatrixRef<float>);
+template Matrix<double> head_outputs<double>(const Network<double>&, std::size_t, Index, ConstMatrixRef<double>);
 
 }  // namespace tocca

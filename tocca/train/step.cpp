@@ -5,7 +5,6 @@
 #include "tocca/ops/decorrelation.h"
 #include "tocca/ops/dense.h"
 #include "tocca/ops/lda_loss.h"
-#include "tocca/ops/softmax.h"
 
 namespace tocca {
 namespace {
@@ -21,12 +20,16 @@ void Objective::validate(const NetworkShape& shape) const {
     if (!holds) throw InputError("objective", what);
   };
   const bool two_views = shape.inputs.size() >= 2;
-  require(task != Task::softmax || shape.classes > 0, "task softmax: got a network without a head, need classes");
+  require(task != Task::heads || !shape.heads.empty(), "task heads: got a network without a head, need one");
+  require(head_weights.empty() || head_weights.size() == shape.heads.size(),
+          "head_weights: got another number than the network has heads, need one each, or none");
+  require(head_options.empty() || head_options.size() == shape.heads.size(),
+          "head_options: got another number than the network has heads, need one each, or none");
   require(agreement != Agreement::trace_norm || (two_views && shape.keeps_pairs()),
           "agreement trace norm: got a network that keeps no pairs, need two views and `paired`");
   require(task != Task::ranking || (two_views && shape.keeps_pairs()),
           "task ranking: got a network that keeps no pairs, need two views and `paired`");
-  require(!skip_cca_layer || (task != Task::softmax && task != Task::ranking && agreement != Agreement::l2),
+  require(!skip_cca_layer || (task == Task::none && agreement != Agreement::l2),
           "skipped CCA layer: got a loss of Z, need losses of A alone");
 }
 
@@ -43,8 +46,11 @@ TrainingStep<S>::TrainingStep(Network<S>& network, const Objective& objective, I
   for (std::size_t p = 0; p < network.pairs.size(); ++p) pairs_.emplace_back(network, p, capacity);
   for (Index v = 0; v < network.views(); ++v) {
     passes_.emplace_back(network, v, capacity);
-    head_gradients_.push_back(
-        {Matrix<S>(network.shape.components, network.shape.classes), RowVector<S>(network.shape.classes)});
+    head_gradients_.emplace_back();
+    for (const HeadShape& head : network.shape.heads) {
+      head_gradients_.back().push_back(
+          {Matrix<S>::Zero(network.shape.components, head.outputs), RowVector<S>::Zero(head.outputs)});
+    }
   }
 }
 
@@ -82,7 +88,7 @@ LossTerms TrainingStep<S>::run(const Batch& batch, const RowReader<S>& read, con
     });
   };
   const auto back = [&](std::size_t v) {
-    encoder_backward(v, batch, rng, with_update);
+    encoder_backward(v, rng, with_update);
     if (with_update) update_encoder(v);
   };
   if (back_together) {
@@ -97,7 +103,7 @@ LossTerms TrainingStep<S>::run(const Batch& batch, const RowReader<S>& read, con
   }
   collect_head_gradients();
   // Without a gradient weight decay alone would wear the head away.
-  if (with_update && objective_.task == Task::softmax) {
+  if (with_update && objective_.task == Task::heads) {
     for (const HeadSlots& head : network_.heads) {
       update(head.weight);
       update(head.bias);
@@ -108,6 +114,8 @@ LossTerms TrainingStep<S>::run(const Batch& batch, const RowReader<S>& read, con
     sum.task += t.task;
     sum.agreement += t.agreement;
     sum.decorrelation += t.decorrelation;
+    sum.reconstruction += t.reconstruction;
+    sum.separation += t.separation;
   }
   return sum;
 }
@@ -120,6 +128,7 @@ void TrainingStep<S>::forward(const Batch& batch, const RowReader<S>& read, cons
     ViewPass<S>& pass = passes_[static_cast<std::size_t>(view)];
     const MatrixMap<S> input = pass.input(static_cast<Index>(samples.size()));
     if (!samples.empty()) read(view, samples, input);
+    mix(static_cast<std::size_t>(view), batch);
     pass.forward(network_, objective_.perturbation, rng);
   });
 }
@@ -159,26 +168,66 @@ void TrainingStep<S>::couple_back() {
 }
 
 template <class S>
-void TrainingStep<S>::head_loss(std::size_t v, const Batch& batch) {
+void TrainingStep<S>::mix(std::size_t v, const Batch& batch) {
+  if (batch.partner.empty() || batch.partner[v].empty()) return;
+  MatrixMap<S> x = passes_[v].input(static_cast<Index>(batch.samples[v].size()));
+  const Matrix<S> before = x;
+  const S share = static_cast<S>(batch.own_share);
+  for (Index i = 0; i < x.rows(); ++i) {
+    x.row(i) = share * before.row(i) + (1 - share) * before.row(batch.partner[v][static_cast<std::size_t>(i)]);
+  }
+}
+
+// Loss of a head's outputs, which become its gradient. The loss of a mixed row is the mean of those with either's
+// targets, weighted by their shares.
+template <class S>
+double TrainingStep<S>::loss_of_head(std::size_t v, std::size_t h, const Batch& batch) {
+  const HeadShape& head = network_.shape.heads[h];
+  const HeadLossOptions options = objective_.head_options.empty() ? HeadLossOptions{} : objective_.head_options[h];
+  const HeadTargets& own = batch.known(v, head.target);
+  const MatrixMap<S> outputs = passes_[v].outputs(h);
+  if (batch.partner.empty()) return tocca::head_loss<S>(head.kind, own, options, outputs);
+  Matrix<S> other_gradient = outputs;
+  const double share = batch.own_share;
+  const double loss = tocca::head_loss<S>(head.kind, own, options, outputs);
+  const double other = tocca::head_loss<S>(head.kind, own.select(batch.partner[v]), options, other_gradient);
+  passes_[v].outputs(h) = static_cast<S>(share) * outputs + static_cast<S>(1 - share) * other_gradient;
+  return share * loss + (1 - share) * other;
+}
+
+template <class S>
+void TrainingStep<S>::head_losses(std::size_t v, const Batch& batch) {
   ViewPass<S>& pass = passes_[v];
-  const HeadSlots& head = network_.head(static_cast<Index>(v));
   const auto& p = network_.parameters;
-  dense_forward<S>(pass.z(), p[head.weight], p[head.bias].row(0), pass.logits());
-  terms_[v].task = softmax_cross_entropy<S>(batch.labels[v], pass.logits());
-  dense_backward_weight<S>(pass.z(), pass.logits(), head_gradients_[v].weight);
-  dense_backward_bias<S>(pass.logits(), head_gradients_[v].bias);
-  dense_backward_input<S>(pass.logits(), p[head.weight], pass.dz());
+  for (std::size_t h = 0; h < network_.shape.heads.size(); ++h) {
+    const HeadSlots& head = network_.head(h, static_cast<Index>(v));
+    dense_forward<S>(pass.z(), p[head.weight], p[head.bias].row(0), pass.outputs(h));
+    const double weight = objective_.head_weight(h);
+    terms_[v].task += weight * loss_of_head(v, h, batch);
+    if (weight != 1) pass.outputs(h) *= static_cast<S>(weight);
+    dense_backward_weight<S>(pass.z(), pass.outputs(h), head_gradients_[v][h].weight);
+    dense_backward_bias<S>(pass.outputs(h), head_gradients_[v][h].bias);
+    dense_backward_input<S>(pass.outputs(h), p[head.weight], h == 0 ? pass.dz() : pass.head_dz());
+    if (h > 0) pass.dz() += pass.head_dz();
+  }
 }
 
 template <class S>
 void TrainingStep<S>::clear_gradients(std::size_t v) {
-  head_gradients_[v].weight.setZero();
-  head_gradients_[v].bias.setZero();
+  for (HeadGradient& head : head_gradients_[v]) {
+    head.weight.setZero();
+    head.bias.setZero();
+  }
   const EncoderSlots& e = network_.encoders[v];
   for (const HiddenSlots& h : e.hidden) {
     for (const Slot* slot : {&h.weight, &h.bias, &h.scale, &h.shift}) gradients_[*slot].setZero();
   }
   gradients_[e.output_weight].setZero();
+  if (!network_.shape.reconstructs) return;
+  for (const HiddenSlots& h : e.decoder) {
+    for (const Slot* slot : {&h.weight, &h.bias, &h.scale, &h.shift}) gradients_[*slot].setZero();
+  }
+  for (const Slot* slot : {&e.decoder_weight, &e.decoder_bias}) gradients_[*slot].setZero();
 }
 
 template <class S>
@@ -203,12 +252,14 @@ void TrainingStep<S>::losses(std::size_t v, const Batch& batch, Index pairs) {
     clear_gradients(v);
     return;
   }
-  if (objective_.task == Task::softmax) {
-    head_loss(v, batch);
+  if (objective_.task == Task::heads) {
+    head_losses(v, batch);
   } else {
-    head_gradients_[v].weight.setZero();
-    head_gradients_[v].bias.setZero();
     pass.dz().setZero();
+  }
+  if (objective_.task == Task::lda) {
+    const LdaLossOptions options{.ridge = network_.shape.whitening.epsilon};
+    terms_[v].task = lda_loss<S>(pass.z(), batch.labels[v].codes, options, 1, pass.dz());
   }
   if (pairs == 0) return;
   std::vector<MatrixMap<S>> z;
@@ -217,36 +268,42 @@ void TrainingStep<S>::losses(std::size_t v, const Batch& batch, Index pairs) {
 }
 
 template <class S>
-void TrainingStep<S>::encoder_backward(std::size_t v, const Batch& batch, const Rng& rng, bool with_update) {
+void TrainingStep<S>::encoder_backward(std::size_t v, const Rng& rng, bool with_update) {
   ViewPass<S>& pass = passes_[v];
   if (pass.rows() == 0) return;
   pass.backward_projection();
   if (!pairs_.empty()) pass.dz() += pass.coupling();
-  if (objective_.task == Task::lda) {
-    terms_[v].task = lda_loss<S>(pass.a(), batch.labels[v], {.ridge = network_.shape.whitening.epsilon}, 1, pass.dz());
-  }
   if (network_.shape.decorrelated) {
     const EncoderSlots& e = network_.encoders[v];
     auto& s = network_.statistics;
     terms_[v].decorrelation = soft_decorrelation<S>(pass.a(), network_.shape.momentum, objective_.decorrelation_weight,
                                                     s[e.decorrelation_cross], s[e.decorrelation_normaliser], pass.dz());
   }
-  pass.backward_encoder(
-      network_, objective_.perturbation.dropout, rng, gradients_,
-      [&](const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy) { weight_gradient(weight, x, dy, with_update); });
+  const double dropout = objective_.perturbation.dropout;
+  const WeightGradient<S> take = [&](const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy) {
+    weight_gradient(weight, x, dy, with_update);
+  };
+  if (network_.shape.reconstructs) {
+    terms_[v].reconstruction =
+        pass.reconstruction(network_, objective_.reconstruction_weight, dropout, rng, gradients_, take);
+  }
+  if (network_.shape.private_components > 0) terms_[v].separation = pass.separation(objective_.private_weight);
+  pass.backward_encoder(network_, dropout, rng, gradients_, take);
 }
 
 template <class S>
 void TrainingStep<S>::collect_head_gradients() {
-  if (!network_.has_head()) return;
   for (std::size_t v = 0; v < passes_.size(); ++v) {
-    const HeadSlots& head = network_.head(static_cast<Index>(v));
-    if (v == 0 || !network_.shape.shared_head) {
-      gradients_[head.weight] = head_gradients_[v].weight;
-      gradients_[head.bias] = head_gradients_[v].bias;
-    } else {
-      gradients_[head.weight] += head_gradients_[v].weight;
-      gradients_[head.bias] += head_gradients_[v].bias;
+    for (std::size_t h = 0; h < network_.shape.heads.size(); ++h) {
+      const HeadSlots& head = network_.head(h, static_cast<Index>(v));
+      const HeadGradient& gradient = head_gradients_[v][h];
+      if (v == 0 || !network_.shape.shared_head) {
+        gradients_[head.weight] = gradient.weight;
+        gradients_[head.bias] = gradient.bias;
+      } else {
+        gradients_[head.weight] += gradient.weight;
+        gradients_[head.bias] += gradient.bias;
+      }
     }
   }
 }
@@ -273,11 +330,18 @@ template <class S>
 void TrainingStep<S>::update_encoder(std::size_t v) {
   const EncoderSlots& e = network_.encoders[v];
   const bool left_out = passes_[v].rows() == 0;
-  for (const HiddenSlots& h : e.hidden) {
-    for (const Slot* slot : {&h.bias, &h.scale, &h.shift}) update(*slot);
-    if (left_out) update(h.weight);
-  }
+  const auto update_hidden = [&](const std::vector<HiddenSlots>& layers) {
+    for (const HiddenSlots& h : layers) {
+      for (const Slot* slot : {&h.bias, &h.scale, &h.shift}) update(*slot);
+      if (left_out) update(h.weight);
+    }
+  };
+  update_hidden(e.hidden);
   if (left_out) update(e.output_weight);
+  if (!network_.shape.reconstructs) return;
+  update_hidden(e.decoder);
+  update(e.decoder_bias);
+  if (left_out) update(e.decoder_weight);
 }
 
 template class TrainingStep<float>;

@@ -25,36 +25,46 @@ enum class Agreement {
 
 enum class Task {
   none,
-  softmax,  ///< Σ_v cross-entropy of the head on Z_v
-  lda,      ///< Σ_v DeepLDA objective of A_v
+  heads,    ///< Σ_v Σ_h weight_h · loss of head h on Z_v: cross-entropy, squared error, Cox, ... (model/head.h)
+  lda,      ///< Σ_v DeepLDA objective of Z_v
   ranking   ///< pairwise ranking loss of Z_u, Z_v with cosine similarity; mean over pairs
 };
 
 /// L = task + agreement_weight · agreement + decorrelation_weight · Σ_v decorrelation(A_v)
+///     + reconstruction_weight · Σ_v mean (X̂_v − X_v)² + private_weight · Σ_v mean of cov(A_v, P_v)²
 ///     + weight_decay · Σ ‖W‖²_F   (over weight matrices; the gradient is 2 · weight_decay · W, as in Keras)
 struct Objective {
-  Task task = Task::softmax;
+  Task task = Task::heads;
   Agreement agreement = Agreement::l2;
   double agreement_weight = 0.1;
-  double decorrelation_weight = 0;  ///< needs a network with `decorrelated`
+  double decorrelation_weight = 0;   ///< needs a network with `decorrelated`
+  double reconstruction_weight = 0;  ///< of a network that reconstructs
+  double private_weight = 1;         ///< of a network with private components
   double weight_decay = 0;
   Perturbation perturbation = {};
   /// Passes A by the CCA layer: Z is not computed, and only losses of A count.
   bool skip_cca_layer = false;
   double margin = 0.5;  ///< of the ranking loss
+  std::vector<double> head_weights = {};           ///< of each head's loss; empty: all 1
+  std::vector<HeadLossOptions> head_options = {};  ///< of each head; empty: as they are by default
+
+  [[nodiscard]] double head_weight(std::size_t head) const { return head_weights.empty() ? 1 : head_weights[head]; }
 
   /// Throws InputError where the network lacks what a term needs (a head, kept pairs), or a term needs two views.
   void validate(const NetworkShape& shape) const;
 };
 
-/// The unweighted terms of the loss on a batch.
+/// The terms of the loss on a batch, the heads' weighted as in the objective, otherwise unweighted.
 struct LossTerms {
   double task = 0;
   double agreement = 0;
   double decorrelation = 0;
+  double reconstruction = 0;  ///< sum over views of the mean squared error of their columns
+  double separation = 0;      ///< sum over views of the mean squared covariance of A with P
 
   [[nodiscard]] double total(const Objective& objective) const {
-    return task + objective.agreement_weight * agreement + objective.decorrelation_weight * decorrelation;
+    return task + objective.agreement_weight * agreement + objective.decorrelation_weight * decorrelation +
+           objective.reconstruction_weight * reconstruction + objective.private_weight * separation;
   }
 };
 
@@ -94,10 +104,12 @@ class TrainingStep {
   void couple(const Batch& batch);
   void losses(std::size_t v, const Batch& batch, Index pairs);
   void couple_back();
-  void encoder_backward(std::size_t v, const Batch& batch, const Rng& rng, bool with_update);
+  void encoder_backward(std::size_t v, const Rng& rng, bool with_update);
   void weight_gradient(const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy, bool with_update);
   void clear_gradients(std::size_t v);
-  void head_loss(std::size_t v, const Batch& batch);
+  void head_losses(std::size_t v, const Batch& batch);
+  double loss_of_head(std::size_t v, std::size_t h, const Batch& batch);
+  void mix(std::size_t v, const Batch& batch);
   void collect_head_gradients();
   [[nodiscard]] NadamStep nadam_step(const Slot& slot) const;
   [[nodiscard]] NadamArrays<S> arrays(const Slot& slot);
@@ -111,7 +123,7 @@ class TrainingStep {
   std::vector<ViewPass<S>> passes_;
   std::vector<PairPass<S>> pairs_;            // where the network keeps pairs
   LossTerms coupled_;                         // terms of all pairs
-  std::vector<HeadGradient> head_gradients_;  // one a view, added in order
+  std::vector<std::vector<HeadGradient>> head_gradients_;  // (V × heads), added in the order of the views
   std::vector<LossTerms> terms_;              // one a view
   Buffer<S> gradients_, first_moments_, second_moments_;
   NadamSchedule schedule_;

@@ -56,7 +56,7 @@ Problem problem_of(const Golden& c) {
   p.shape.hidden_layers = c.get<Index>("hidden_layers");
   p.shape.hidden_size = c.get<Index>("hidden_size");
   p.shape.components = c.get<Index>("n_components");
-  p.shape.classes = c.get<Index>("classes");
+  p.shape.heads = class_heads(c.get<Index>("classes"));
   p.shape.projection = kind == "whiten" ? Projection::whiten : Projection::identity;
   p.shape.decorrelated = kind == "soft";
   p.shape.momentum = c.number("momentum");
@@ -71,7 +71,7 @@ Problem problem_of(const Golden& c) {
     p.x.push_back(x);
   }
   p.data = dataset(c.get<std::vector<std::vector<int>>>("presence"), c.integers("labels"),
-                   static_cast<int>(p.shape.classes));
+                   c.get<int>("classes"));
   p.batches = c.get<std::vector<std::vector<Index>>>("batches");
   return p;
 }
@@ -139,9 +139,30 @@ struct GradientCase {
   bool gaps;
   double labelled;
   bool shared_head = true;
-  Task task = Task::softmax;
+  Task task = Task::heads;
   Agreement agreement = Agreement::l2;
+  std::vector<HeadShape> heads = class_heads(3);
+  double mixup = 0;
+  Index private_components = -1;  // −1: and no decoder
 };
+
+// A head of every kind, their targets in this order.
+const std::vector<HeadShape> kAllHeads = {{TargetKind::classification, 3, -1},
+                                          {TargetKind::regression, 2, 0},
+                                          {TargetKind::survival, 1, 1},
+                                          {TargetKind::multilabel, 2, 2},
+                                          {TargetKind::classification, 2, 3}};
+
+GradientCase with_decoder(GradientCase c, Index private_components) {
+  c.private_components = private_components;
+  return c;
+}
+
+GradientCase with_heads(GradientCase c, std::vector<HeadShape> heads, double mixup = 0) {
+  c.heads = std::move(heads);
+  c.mixup = mixup;
+  return c;
+}
 
 constexpr Agreement kTraceNorm = Agreement::trace_norm;
 
@@ -164,27 +185,75 @@ INSTANTIATE_TEST_SUITE_P(
                      kTraceNorm},
         GradientCase{"dcca_deeplda", Projection::identity, false, 2, 12, false, 1, true, Task::lda, kTraceNorm},
         GradientCase{"dcca_deeplda_gaps", Projection::identity, false, 3, 16, true, 0.8, true, Task::lda, kTraceNorm},
-        GradientCase{"w_trace_norm", Projection::whiten, false, 2, 9, false, 1, true, Task::softmax, kTraceNorm},
-        GradientCase{"ccal_ce", Projection::cca, false, 2, 9, false, 1, true, Task::softmax, Agreement::none},
+        GradientCase{"w_trace_norm", Projection::whiten, false, 2, 9, false, 1, true, Task::heads, kTraceNorm},
+        GradientCase{"ccal_ce", Projection::cca, false, 2, 9, false, 1, true, Task::heads, Agreement::none},
         GradientCase{"ccal_rank", Projection::cca, false, 2, 9, false, 0, true, Task::ranking, Agreement::none},
+        with_decoder({"dccae", Projection::identity, false, 2, 9, false, 0, true, Task::none, kTraceNorm}, 0),
+        with_decoder({"w_decoder_gaps", Projection::whiten, false, 3, 14, true, 0.7}, 0),
+        with_decoder({"w_private", Projection::whiten, false, 2, 9, false, 1}, 2),
+        with_decoder({"sd_private_gaps", Projection::identity, true, 3, 14, true, 0.7}, 2),
+        with_decoder({"ccal_private", Projection::cca, false, 2, 9, false, 1, true, Task::heads, Agreement::none}, 1),
+        with_decoder({"nn_private", Projection::identity, false, 2, 9, false, 1, false}, 1),
+        GradientCase{"w_lda", Projection::whiten, false, 2, 12, false, 1, true, Task::lda},
+        GradientCase{"sd_lda_gaps", Projection::identity, true, 3, 16, true, 0.8, true, Task::lda},
+        GradientCase{"ccal_lda", Projection::cca, false, 2, 12, false, 1, true, Task::lda, Agreement::none},
+        GradientCase{"sd_ranking", Projection::identity, true, 2, 9, false, 0, true, Task::ranking},
+        with_heads({"w_regression", Projection::whiten, false, 2, 9, false, 1}, {kAllHeads[1]}),
+        with_heads({"w_survival", Projection::whiten, false, 2, 9, false, 1}, {kAllHeads[2]}),
+        with_heads({"w_multilabel", Projection::whiten, false, 2, 9, false, 1}, {kAllHeads[3]}),
+        with_heads({"sd_regression_gaps", Projection::identity, true, 3, 14, true, 0.6}, {kAllHeads[1]}),
+        with_heads({"sd_survival_gaps", Projection::identity, true, 3, 14, true, 0.6}, {kAllHeads[2]}),
+        with_heads({"sd_multilabel_gaps", Projection::identity, true, 3, 14, true, 0.6}, {kAllHeads[3]}),
+        with_heads({"nd_all", Projection::identity, false, 2, 12, false, 1}, kAllHeads),
+        with_heads({"w_all_three_views_gaps", Projection::whiten, false, 3, 16, true, 0.6}, kAllHeads),
+        with_heads({"nn_all_gaps", Projection::identity, false, 2, 14, true, 0.8, false}, kAllHeads),
+        with_heads({"ccal_all", Projection::cca, false, 2, 12, false, 1, true, Task::heads, Agreement::none},
+                   kAllHeads),
+        with_heads({"w_nothing_known", Projection::whiten, false, 2, 9, false, 0}, kAllHeads),
+        with_heads({"w_mixup_all_gaps", Projection::whiten, false, 3, 16, true, 0.8}, kAllHeads, 0.5),
         GradientCase{"ranking_three_views_gaps", Projection::whiten, false, 3, 12, true, 0, true, Task::ranking,
                      Agreement::l2}),
     [](const auto& info) { return info.param.name; });
 
+Target random_target(const HeadShape& head, const GradientCase& c, Rng& rng) {
+  Target target{head.kind, {}, {}, {}};
+  if (head.kind == TargetKind::classification) {
+    for (Index i = 0; i < c.batch; ++i) {
+      target.labels.codes.push_back(rng.uniform() < c.labelled ? static_cast<int>(rng.below(2)) : -1);
+    }
+    return target;
+  }
+  const bool flags = head.kind == TargetKind::multilabel;
+  target.values = random_matrix(rng, c.batch, head.kind == TargetKind::survival ? 2 : head.outputs);
+  for (Index i = 0; i < target.values.rows(); ++i) {
+    for (Index j = 0; j < target.values.cols(); ++j) {
+      double& value = target.values(i, j);
+      if (flags || (head.kind == TargetKind::survival && j == 1)) value = value > 0 ? 1 : 0;
+      if (head.kind == TargetKind::survival && j == 0) value = std::floor(3 * std::abs(value));  // some are tied
+      if (rng.uniform() >= c.labelled) value = std::nan("");
+    }
+  }
+  return target;
+}
+
 Problem random_problem(const GradientCase& c, Rng& rng) {
   Problem p;
-  p.shape = {.inputs = {4, 3, 5}, .hidden_layers = 2, .hidden_size = 5, .components = 3, .classes = 3};
+  p.shape = {.inputs = {4, 3, 5}, .hidden_layers = 2, .hidden_size = 5, .components = 3, .heads = c.heads};
   p.shape.inputs.resize(static_cast<std::size_t>(c.views));
   p.shape.projection = c.projection;
   p.shape.decorrelated = c.decorrelated;
   p.shape.shared_head = c.shared_head;
   p.shape.paired = c.agreement == Agreement::trace_norm || c.task == Task::ranking;
-  if (c.task != Task::softmax) p.shape.classes = 0;
+  if (c.task != Task::heads) p.shape.heads.clear();
+  p.shape.reconstructs = c.private_components >= 0;
+  p.shape.private_components = std::max<Index>(c.private_components, 0);
   p.shape.momentum = 0.7;
   p.objective = {.task = c.task,
                  .agreement = c.agreement,
                  .agreement_weight = c.shared_head ? 0.4 : 0,
                  .decorrelation_weight = c.decorrelated ? 0.2 : 0,
+                 .reconstruction_weight = 0.7,
+                 .private_weight = 0.6,
                  .perturbation = {.dropout = 0.2, .input_dropout = 0.1, .input_noise = 0.1}};
   std::vector<std::vector<int>> present(p.shape.inputs.size());
   std::vector<int> labels;
@@ -194,6 +263,12 @@ Problem random_problem(const GradientCase& c, Rng& rng) {
   }
   for (const Index d : p.shape.inputs) p.x.push_back(random_matrix(rng, c.batch, d));
   p.data = dataset(present, labels, 3);
+  for (const HeadShape& head : c.heads) {
+    if (head.target < 0) continue;
+    p.data.targets.resize(std::max(p.data.targets.size(), static_cast<std::size_t>(head.target) + 1));
+    p.data.targets[static_cast<std::size_t>(head.target)] = random_target(head, c, rng);
+  }
+  for (std::size_t h = 0; h < p.shape.heads.size(); ++h) p.objective.head_weights.push_back(0.5 + static_cast<double>(h));
   return p;
 }
 
@@ -205,7 +280,7 @@ TEST_P(NetworkGradient, OfEveryParameterAgreesWithCentralDifferences) {
   for (double& value : network.parameters.values()) value += 0.1 * rng.normal();
   std::vector<Index> all(p.data.views.samples.size());
   std::iota(all.begin(), all.end(), 0);
-  const Batch batch = make_batch(p.data, all);
+  const Batch batch = make_batch(p.data, all, {.mixup = GetParam().mixup}, Rng(5));
   // Two earlier batches, so that the running statistics are not the batch's own.
   TrainingStep<double> warm_up(network, p.objective, 24, Context{});
   for (std::uint64_t i = 0; i < 2; ++i) warm_up.gradients(batch, p.reader(), Rng(i));

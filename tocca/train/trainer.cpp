@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tocca/core/error.h"
+#include "tocca/train/pseudo_labels.h"
 #include "tocca/train/validation.h"
 
 namespace tocca {
@@ -46,6 +47,7 @@ class Run {
         context_(context),
         least_rows_(least_rows()),
         step_(network, options.objective, capacity(), context),
+        clusters_(training, options.clusters),
         recent_(network.shape.shared_head ? network.views() : 1, network.shape.components) {}
 
   TrainSummary run() {
@@ -118,13 +120,15 @@ class Run {
   // False when the run has to end within the epoch.
   bool run_epoch(EpochRecord& record, const Phase& phase) {
     const Rng rng = rng_.split(phase.name, static_cast<std::uint64_t>(record.epoch));
-    const auto batches = cut_batches(training_.dataset->views.size(), options_.batch_size, least_rows_, rng);
+    if (options_.clusters > 0 && !summary_.pretraining) clusters_.renew(network_, rng.split("clusters"), context_);
+    const auto batches = cut_epoch(rng);
     for (std::size_t b = 0; b < batches.size(); ++b) {
       if (context_.cancelled()) {
         summary_.status = TrainStatus::interrupted;
         return false;
       }
-      const Batch batch = make_batch(*training_.dataset, batches[b], least_rows_);
+      const BatchOptions batch_options{least_rows_, options_.view_dropout, options_.mixup};
+      const Batch batch = make_batch(clusters_.data(), batches[b], batch_options, rng.split("batch", b));
       const double done = record.epoch - 1 + static_cast<double>(b) / static_cast<double>(batches.size());
       const LossTerms terms = step(batch, rng.split("batch", b), done / phase.epochs);
       if (!std::isfinite(terms.total(step_.objective()))) {
@@ -136,9 +140,19 @@ class Run {
       record.terms.task += share * terms.task;
       record.terms.agreement += share * terms.agreement;
       record.terms.decorrelation += share * terms.decorrelation;
+      record.terms.reconstruction += share * terms.reconstruction;
+      record.terms.separation += share * terms.separation;
       report(record, phase.epochs_before + record.epoch - 1 + static_cast<double>(b + 1) * share);
     }
     return true;
+  }
+
+  [[nodiscard]] std::vector<std::vector<Index>> cut_epoch(const Rng& rng) const {
+    const Dataset& data = clusters_.data();
+    if (!options_.stratified_batches || data.labels.codes.empty()) {
+      return cut_batches(data.views.size(), options_.batch_size, least_rows_, rng);
+    }
+    return cut_stratified_batches(data.labels.codes, options_.batch_size, least_rows_, rng);
   }
 
   // A covariance that is not finite has no eigenvectors: whitening throws where other methods give a loss of NaN.
@@ -180,8 +194,9 @@ class Run {
 
   [[nodiscard]] Score score_of(const EpochRecord& record) const {
     switch (options_.objective.task) {
-      case Task::softmax:
-        return {record.validation_accuracy, -record.validation_loss};
+      case Task::heads:
+        if (options_.clusters > 0) return {record.sum_correlation, 0};
+        return {record.validation_score, -record.validation_loss};
       case Task::lda:
         return {-record.validation_loss, 0};
       default:
@@ -274,10 +289,11 @@ class Run {
     const bool agrees = network_.views() > 1 && network_.shape.shared_head && objective.agreement != Agreement::none;
     if (agrees) state.values.emplace_back("agreement", r.terms.agreement);
     if (network_.shape.decorrelated) state.values.emplace_back("decorrelation", r.terms.decorrelation);
+    if (network_.shape.reconstructs) state.values.emplace_back("reconstruction", r.terms.reconstruction);
     if (!summary_.history.empty()) {
       const EpochRecord& last = summary_.history.back();
       if (last.weight_decay > 0) state.values.emplace_back("weight decay", last.weight_decay);
-      if (!std::isnan(last.validation_accuracy)) state.values.emplace_back("val accuracy", last.validation_accuracy);
+      if (!std::isnan(last.validation_score)) state.values.emplace_back("validation score", last.validation_score);
       if (!std::isnan(last.sum_correlation)) state.values.emplace_back("sum correlation", last.sum_correlation);
     }
     context_.report(state);
@@ -291,6 +307,7 @@ class Run {
   const Context& context_;
   Index least_rows_;
   TrainingStep<float> step_;
+  PseudoLabels clusters_;
   RecentActivations recent_;
   TrainSummary summary_;
   Snapshot best_;

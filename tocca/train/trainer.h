@@ -29,6 +29,13 @@ struct TrainOptions {
   int epochs = 100;                        ///< ≥ 1
   int pretrain_epochs = 0;                 ///< epochs before that with the objective `pretraining`, ≥ 0
   Objective pretraining = {};
+  bool stratified_batches = false;  ///< every class, and the unlabelled, evenly over the batches of an epoch
+  double view_dropout = 0;          ///< BatchOptions
+  double mixup = 0;                 ///< BatchOptions
+  /// Clusters whose numbers are the labels, found anew before each epoch by k-means of the projections (mean over a
+  /// sample's views): M. Caron et al., Deep clustering for unsupervised learning of visual features, ECCV 2018. Numbers
+  /// are kept as far as the clusters overlap, so that the head goes on. 0: the labels of the data set.
+  Index clusters = 0;
   int patience = 20;  ///< epochs without a better validation score before stopping; 0: never stop early
 };
 
@@ -46,8 +53,10 @@ struct EpochRecord {
   int epoch = 0;  ///< 1, 2, ...
   LossTerms terms;
   double weight_decay = 0;         ///< the weight decay term of the loss
-  double validation_accuracy = 0;  ///< mean over the views of their own heads; NaN without validation samples
-  double validation_loss = 0;      ///< task term (softmax, LDA) on the validation samples; NaN without
+  /// How well the heads predict the validation samples: mean over views, and by weight over heads, of head_score();
+  /// NaN without.
+  double validation_score = 0;
+  double validation_loss = 0;  ///< task term (heads, LDA) on the validation samples; NaN without
   double sum_correlation = 0;  ///< of validation samples after a linear CCA of training projections, mean over pairs
 };
 
@@ -67,8 +76,8 @@ struct TrainingData {
   RowReader<float> read;
 };
 
-/// Trains in place. With validation data (dataset not null) the weights of the best epoch are restored: with a head the
-/// one of the highest accuracy, the lowest loss among equals; with the LDA objective the lowest loss; otherwise the
+/// Trains in place. With validation data (dataset not null) the weights of the best epoch are restored: with heads the
+/// one of the highest validation score, the lowest loss among equals; with the LDA objective the lowest loss; otherwise the
 /// highest sum correlation. Where nothing can be scored the last epoch's are kept. A run that diverges, or is
 /// interrupted, keeps the best weights so far, which are finite; those it began with (best_epoch 0) when no epoch
 /// ended. Same rng, same bits, for any number of threads. Throws InputError: batch size below 2, or with batch

@@ -22,7 +22,7 @@ using tocca::testing::make_shared;
 struct Setting {
   Dataset training = make_shared(90, 3, 0.3, 1);
   Dataset validation = make_shared(60, 3, 0.3, 2);
-  NetworkShape shape{.inputs = {8, 6}, .hidden_layers = 1, .hidden_size = 16, .components = 4, .classes = 4};
+  NetworkShape shape{.inputs = {8, 6}, .hidden_layers = 1, .hidden_size = 16, .components = 4, .heads = class_heads(4)};
   TrainOptions options;
   Setting() { options.nadam.learning_rate = 1e-2; }
 
@@ -48,9 +48,9 @@ TEST(Train, LearnsAndKeepsTheBestEpoch) {
   EXPECT_EQ(summary.status, TrainStatus::completed);
   EXPECT_EQ(summary.history.size(), 25U);
   double best = 0;
-  for (const EpochRecord& record : summary.history) best = std::max(best, record.validation_accuracy);
+  for (const EpochRecord& record : summary.history) best = std::max(best, record.validation_score);
   EXPECT_GT(best, 0.8);
-  EXPECT_EQ(summary.history[static_cast<std::size_t>(summary.best_epoch - 1)].validation_accuracy, best);
+  EXPECT_EQ(summary.history[static_cast<std::size_t>(summary.best_epoch - 1)].validation_score, best);
   EXPECT_LT(summary.history.back().terms.task, 0.5 * summary.history.front().terms.task);
   EXPECT_GT(summary.history.back().sum_correlation, 1.5);
   // The network is that of the best epoch: training up to it gives the same bits.
@@ -192,7 +192,7 @@ TEST(Train, SaysThatItEndedInPretraining) {
 TEST(Train, LinearDeepCcaReachesTheSumCorrelationOfLinearCca) {
   Setting s;
   s.training = make_shared(400, 3, 0.5, 1);
-  s.shape = {.inputs = {8, 6}, .hidden_layers = 0, .components = 3, .classes = 0, .paired = true};
+  s.shape = {.inputs = {8, 6}, .hidden_layers = 0, .components = 3, .paired = true};
   s.shape.whitening = {.epsilon = 1e-4, .running = false};
   s.options.objective = {.task = Task::none, .agreement = Agreement::trace_norm, .agreement_weight = 1};
   s.options.batch_size = 400;
@@ -228,7 +228,7 @@ TEST(Train, ProgressNamesTheTermsAndCountsUp) {
   Network<float> network(s.shape);
   s.run(network, context);
   EXPECT_EQ(done, 3);
-  EXPECT_EQ(names, (std::set<std::string>{"agreement", "decorrelation", "sum correlation", "task", "val accuracy",
+  EXPECT_EQ(names, (std::set<std::string>{"agreement", "decorrelation", "sum correlation", "task", "validation score",
                                           "weight decay"}));
 }
 

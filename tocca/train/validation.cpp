@@ -15,27 +15,61 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-struct ViewScore {
-  Index labelled = 0;
-  Index correct = 0;
-  double loss = 0;  // summed over the labelled
-};
-
-ViewScore score_view(const Network<float>& network, Index view, std::span<const Index> samples,
-                     const std::vector<int>& codes, const Matrix<float>& z) {
-  const Matrix<float> log_p = head_log_probabilities<float>(network, view, z);
-  ViewScore score;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    const int truth = codes[static_cast<std::size_t>(samples[i])];
-    if (truth < 0) continue;
-    Index best = 0;
-    log_p.row(static_cast<Index>(i)).maxCoeff(&best);
-    ++score.labelled;
-    score.correct += best == truth ? 1 : 0;
-    score.loss -= static_cast<double>(log_p(static_cast<Index>(i), truth));
+HeadTargets known_of(const Dataset& data, int target, std::span<const Index> samples) {
+  HeadTargets known;
+  if (target < 0) {
+    known.add(data.labels, samples);
+  } else {
+    known.add(data.targets[static_cast<std::size_t>(target)], samples);
   }
-  return score;
+  return known;
 }
+
+// Adds what the heads score on a view; a head of which nothing is known there, or that cannot be measured, counts
+// nothing.
+class HeadScores {
+ public:
+  HeadScores(const Network<float>& network, const Objective& objective)
+      : network_(network), objective_(objective), scores_(network.shape.heads.size()) {}
+
+  void add(const Dataset& data, Index view, std::span<const Index> samples, const Matrix<float>& z) {
+    for (std::size_t h = 0; h < scores_.size(); ++h) {
+      const HeadShape& head = network_.shape.heads[h];
+      const HeadTargets known = known_of(data, head.target, samples);
+      Matrix<double> outputs = head_outputs<float>(network_, h, view, z).cast<double>();
+      if (!outputs.allFinite()) continue;
+      const double score = head_score(head.kind, known, outputs);
+      if (std::isnan(score)) continue;
+      scores_[h].sum += score;
+      ++scores_[h].views;
+      loss_ += objective_.head_weight(h) * head_loss<double>(head.kind, known, {}, outputs);
+    }
+  }
+
+  void tell(EpochRecord& record) const {
+    double sum = 0;
+    double weights = 0;
+    for (std::size_t h = 0; h < scores_.size(); ++h) {
+      if (scores_[h].views == 0) continue;
+      sum += objective_.head_weight(h) * scores_[h].sum / scores_[h].views;
+      weights += objective_.head_weight(h);
+    }
+    if (weights <= 0) return;
+    record.validation_score = sum / weights;
+    record.validation_loss = loss_;
+  }
+
+ private:
+  struct Score {
+    double sum = 0;
+    int views = 0;
+  };
+
+  const Network<float>& network_;
+  const Objective& objective_;
+  std::vector<Score> scores_;
+  double loss_ = 0;
+};
 
 double separation_loss(const Matrix<float>& z, std::span<const Index> samples, const std::vector<int>& codes) {
   std::vector<int> labels;
@@ -91,36 +125,23 @@ Matrix<double> RecentActivations::projected(const Network<float>& network, Index
 
 void validate_epoch(const Network<float>& network, const Objective& objective, const TrainingData& validation,
                     const RecentActivations& recent, const Context& context, EpochRecord& record) {
-  record.validation_accuracy = record.validation_loss = record.sum_correlation = kNan;
+  record.validation_score = record.validation_loss = record.sum_correlation = kNan;
   if (validation.dataset == nullptr) return;
   const Dataset& data = *validation.dataset;
-  double accuracy = 0;
-  double loss = 0;
-  int views = 0;
+  HeadScores scores(network, objective);
+  double separation = 0;
   std::vector<Matrix<double>> complete;
-  for (std::size_t v = 0; v < data.views.views.size(); ++v) {
-    const auto view = static_cast<Index>(v);
+  for (Index view = 0; view < data.views.count(); ++view) {
     const auto samples = samples_with_view(data.views, view);
     const Matrix<float> z = project_samples(network, view, samples, validation.read, context);
     complete.push_back(complete_rows(z, samples, data.views));
-    if (data.labels.codes.empty()) continue;
-    if (objective.task == Task::lda && z.allFinite()) {
-      const double separation = separation_loss(z, samples, data.labels.codes);
-      if (separation == 0) continue;  // too few labelled samples to measure anything
-      loss += separation;
-      ++views;
+    if (objective.task == Task::heads) scores.add(data, view, samples, z);
+    if (objective.task == Task::lda && !data.labels.codes.empty() && z.allFinite()) {
+      separation += separation_loss(z, samples, data.labels.codes);
     }
-    if (!network.has_head()) continue;
-    const ViewScore score = score_view(network, view, samples, data.labels.codes, z);
-    if (score.labelled == 0) continue;
-    accuracy += static_cast<double>(score.correct) / static_cast<double>(score.labelled);
-    loss += score.loss / static_cast<double>(score.labelled);
-    ++views;
   }
-  if (views > 0) {
-    if (network.has_head()) record.validation_accuracy = accuracy / views;
-    record.validation_loss = loss;
-  }
+  scores.tell(record);
+  if (separation != 0) record.validation_loss = separation;  // 0: too few labelled samples to measure anything
   const bool usable = std::all_of(complete.begin(), complete.end(), [](const auto& z) { return z.allFinite(); });
   if (!usable) return;
   if (complete.size() < 2 || complete[0].rows() < 3 || recent.rows() < 3) return;

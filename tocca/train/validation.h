@@ -22,7 +22,7 @@ class RecentActivations {
   Index filled_ = 0;
 };
 
-/// Accuracy (with a head) and task loss on the validation samples, and the sum of held-out correlations, into the
+/// Scores of the heads and task loss on the validation samples, and the sum of held-out correlations, into the
 /// record.
 void validate_epoch(const Network<float>& network, const Objective& objective, const TrainingData& validation,
                     const RecentActivations& recent, const Context& context, EpochRecord& record);

@@ -7,9 +7,7 @@
 namespace tocca {
 namespace {
 
-std::uint64_t dropout_key(const Rng& rng, Index view, std::size_t layer) {
-  return rng.split("view", static_cast<std::uint64_t>(view)).split("layer", layer).key();
-}
+Rng view_stream(const Rng& rng, Index view) { return rng.split("view", static_cast<std::uint64_t>(view)); }
 
 template <class S>
 RowRef<S> row(Buffer<S>& buffer, const Slot& slot) {
@@ -22,21 +20,24 @@ template <class S>
 ViewPass<S>::ViewPass(const Network<S>& network, Index view, Index capacity)
     : view_(view),
       whitens_(network.shape.projection == Projection::whiten),
-      projects_(network.shape.projection != Projection::identity) {
+      projects_(network.shape.projection != Projection::identity),
+      hidden_(network.encoder(view).hidden, capacity, "layer"),
+      outputs_width_(network.shape.encoder_outputs()) {
   const NetworkShape& shape = network.shape;
   x_.resize(capacity, shape.inputs[static_cast<std::size_t>(view)]);
-  layers_.resize(static_cast<std::size_t>(shape.hidden_layers));
-  for (Layer& layer : layers_) {
-    layer.activated.resize(capacity, shape.hidden_size);
-    layer.output.resize(capacity, shape.hidden_size);
+  for (Matrix<S>* m : {&a_, &dz_}) m->resize(capacity, shape.components);
+  linear_.resize(capacity, outputs_width_);
+  if (has_private()) encoded_.resize(capacity, outputs_width_);
+  if (has_private() || shape.reconstructs) encoded_gradient_.resize(capacity, outputs_width_);
+  if (shape.reconstructs) {
+    clean_.resize(capacity, x_.cols());
+    decoded_.resize(capacity, x_.cols());
+    decoder_.emplace(network.encoder(view).decoder, capacity, "decoder layer");
   }
-  for (Matrix<S>* m : {&linear_, &a_, &dz_}) m->resize(capacity, shape.components);
   if (projects_) z_.resize(capacity, shape.components);
   if (shape.keeps_pairs()) coupling_.resize(capacity, shape.components);
-  logits_.resize(capacity, shape.classes);
-  if (!layers_.empty()) {
-    for (auto& g : gradient_) g.resize(capacity, shape.hidden_size);
-  }
+  for (const HeadShape& head : shape.heads) outputs_.emplace_back(capacity, head.outputs);
+  if (outputs_.size() > 1) head_dz_.resize(capacity, shape.components);
 }
 
 template <class S>
@@ -46,26 +47,14 @@ MatrixMap<S> ViewPass<S>::input(Index rows) {
 }
 
 template <class S>
-void ViewPass<S>::forward_layer(const Network<S>& network, std::size_t l, double rate, const Rng& rng) {
-  const HiddenSlots& slots = network.encoder(view_).hidden[l];
-  Layer& layer = layers_[l];
-  const auto& p = network.parameters;
-  dense_forward<S>(layer_input(l), p[slots.weight], p[slots.bias].row(0), top(layer.activated));
-  relu_forward<S>(top(layer.activated));
-  batch_norm_forward<S>(top(layer.activated), p[slots.scale].row(0), p[slots.shift].row(0), layer.norm,
-                        top(layer.output));
-  if (rate > 0) dropout<S>(top(layer.output), rate, dropout_key(rng, view_, l));
-}
-
-template <class S>
 void ViewPass<S>::perturb_input(const Perturbation& perturbation, const Rng& rng) {
   if (perturbation.input_noise > 0) {
-    Rng noise = rng.split("view", static_cast<std::uint64_t>(view_)).split("input noise");
+    Rng noise = view_stream(rng, view_).split("input noise");
     MatrixMap<S> x = top(x_);
     for (Index i = 0; i < x.size(); ++i) x.data()[i] += static_cast<S>(perturbation.input_noise * noise.normal());
   }
   if (perturbation.input_dropout > 0) {
-    const Rng which = rng.split("view", static_cast<std::uint64_t>(view_)).split("input dropout");
+    const Rng which = view_stream(rng, view_).split("input dropout");
     dropout<S>(top(x_), perturbation.input_dropout, which.key());
   }
 }
@@ -73,12 +62,15 @@ void ViewPass<S>::perturb_input(const Perturbation& perturbation, const Rng& rng
 template <class S>
 void ViewPass<S>::forward(Network<S>& network, const Perturbation& perturbation, const Rng& rng) {
   if (rows_ == 0) return;
+  if (decoder_) top(clean_) = top(x_);
   perturb_input(perturbation, rng);
-  for (std::size_t l = 0; l < layers_.size(); ++l) forward_layer(network, l, perturbation.dropout, rng);
+  hidden_.forward(network, top(x_), perturbation.dropout, view_stream(rng, view_));
   const EncoderSlots& e = network.encoder(view_);
   const RowVector<S> none;
-  dense_forward<S>(layer_input(layers_.size()), network.parameters[e.output_weight], none, top(linear_));
-  batch_norm_forward<S>(top(linear_), none, none, output_norm_, top(a_));
+  dense_forward<S>(hidden_.output(), network.parameters[e.output_weight], none, top(linear_));
+  batch_norm_forward<S>(top(linear_), none, none, output_norm_, encoded());
+  if (has_private()) top(a_) = encoded().leftCols(a_.cols());
+  if (encoded_gradient_.size() > 0) top(encoded_gradient_).setZero();
   update_statistics(network);
   if (!whitens_) return;
   WhiteningStatistics statistics{network.statistics[e.whitening_mean], network.statistics[e.whitening_covariance],
@@ -94,9 +86,7 @@ void ViewPass<S>::update_statistics(Network<S>& network) {
   auto& s = network.statistics;
   s[e.batches](0, 0) += 1;
   const double keep = network.shape.momentum;
-  for (std::size_t l = 0; l < layers_.size(); ++l) {
-    batch_norm_update<S>(layers_[l].norm, rows_, keep, 1 - keep, s[e.hidden[l].mean], s[e.hidden[l].variance]);
-  }
+  hidden_.update_statistics(network);
   batch_norm_update<S>(output_norm_, rows_, keep, 1 - keep, s[e.output_mean], s[e.output_variance]);
 }
 
@@ -106,25 +96,60 @@ void ViewPass<S>::backward_projection() {
 }
 
 template <class S>
-void ViewPass<S>::backward_encoder(const Network<S>& network, double rate, const Rng& rng, Buffer<S>& gradients,
-                                   const WeightGradient& weight_gradient) {
+double ViewPass<S>::reconstruction(Network<S>& network, double weight, double rate, const Rng& rng,
+                                   Buffer<S>& gradients, const WeightGradient<S>& weight_gradient) {
   const EncoderSlots& e = network.encoder(view_);
   const auto& p = network.parameters;
+  decoder_->forward(network, encoded(), rate, view_stream(rng, view_));
+  decoder_->update_statistics(network);
+  dense_forward<S>(decoder_->output(), p[e.decoder_weight], p[e.decoder_bias].row(0), top(decoded_));
+  // The mean of the squares, as mean_squared_error() has it, without a copy of the columns as double.
+  MatrixMap<S> d = top(decoded_);
+  d -= top(clean_);
+  const double entries = static_cast<double>(d.size());
+  const double loss = static_cast<double>(d.squaredNorm()) / entries;
+  d *= static_cast<S>(2 * weight / entries);
+  dense_backward_bias<S>(d, row(gradients, e.decoder_bias));
+  Matrix<S> own(rows_, outputs_width_);
+  const MatrixMap<S> of_encoded(own.data(), own.rows(), own.cols());
+  dense_backward_input<S>(d, p[e.decoder_weight], decoder_->empty() ? of_encoded : decoder_->output_gradient());
+  weight_gradient(e.decoder_weight, decoder_->output(), d);
+  decoder_->backward(network, rate, view_stream(rng, view_), gradients, weight_gradient, of_encoded);
+  top(encoded_gradient_) += own;
+  return loss;
+}
+
+template <class S>
+double ViewPass<S>::separation(double weight) {
+  const Index k = a_.cols();
+  const Index p = outputs_width_ - k;
+  const auto shared = top(encoded_).leftCols(k);
+  const auto own = top(encoded_).rightCols(p);
+  const S normaliser = static_cast<S>(rows_ - 1);
+  const Matrix<S> cross = shared.transpose() * own / normaliser;  // both have mean 0 in the batch
+  const double entries = static_cast<double>(cross.size());
+  const S scale = static_cast<S>(2 * weight / entries) / normaliser;
+  top(encoded_gradient_).leftCols(k) += scale * own * cross.transpose();
+  top(encoded_gradient_).rightCols(p) += scale * shared * cross;
+  return static_cast<double>(cross.squaredNorm()) / entries;
+}
+
+template <class S>
+void ViewPass<S>::backward_encoder(const Network<S>& network, double rate, const Rng& rng, Buffer<S>& gradients,
+                                   const WeightGradient<S>& weight_gradient) {
+  const EncoderSlots& e = network.encoder(view_);
   RowVector<S> none;
-  batch_norm_backward<S>(top(linear_), none, output_norm_, dz(), none, none);
-  if (!layers_.empty()) dense_backward_input<S>(dz(), p[e.output_weight], top(gradient_[0]));
-  weight_gradient(e.output_weight, layer_input(layers_.size()), dz());
-  for (std::size_t l = layers_.size(); l-- > 0;) {
-    const HiddenSlots& slots = e.hidden[l];
-    MatrixMap<S> d = top(gradient_[0]);
-    if (rate > 0) dropout<S>(d, rate, dropout_key(rng, view_, l));
-    relu_batch_norm_backward<S>(top(layers_[l].activated), p[slots.scale].row(0), layers_[l].norm, d,
-                                row(gradients, slots.scale), row(gradients, slots.shift));
-    dense_backward_bias<S>(d, row(gradients, slots.bias));
-    if (l > 0) dense_backward_input<S>(d, p[slots.weight], top(gradient_[1]));
-    weight_gradient(slots.weight, layer_input(l), d);
-    gradient_[0].swap(gradient_[1]);
+  MatrixMap<S> d = dz();
+  if (has_private()) {
+    top(encoded_gradient_).leftCols(a_.cols()) += dz();
+    new (&d) MatrixMap<S>(encoded_gradient_.data(), rows_, outputs_width_);
+  } else if (encoded_gradient_.size() > 0) {
+    d += top(encoded_gradient_);
   }
+  batch_norm_backward<S>(top(linear_), none, output_norm_, d, none, none);
+  if (!hidden_.empty()) dense_backward_input<S>(d, network.parameters[e.output_weight], hidden_.output_gradient());
+  weight_gradient(e.output_weight, hidden_.output(), d);
+  hidden_.backward(network, rate, view_stream(rng, view_), gradients, weight_gradient, {nullptr, 0, 0});
 }
 
 template class ViewPass<float>;

@@ -1,14 +1,14 @@
 /// One view's way through its encoder and back, with every buffer it needs, allocated once.
 #pragma once
 
-#include <array>
-#include <functional>
+#include <optional>
 #include <vector>
 
 #include "tocca/core/rng.h"
 #include "tocca/model/network.h"
 #include "tocca/ops/batch_norm.h"
 #include "tocca/ops/whitening.h"
+#include "tocca/train/hidden_stack.h"
 
 namespace tocca {
 
@@ -35,28 +35,27 @@ class ViewPass {
   [[nodiscard]] MatrixMap<S> z() { return projects_ ? top(z_) : top(a_); }  ///< in the shared space (m × d_o)
   [[nodiscard]] MatrixMap<S> dz() { return top(dz_); }                      ///< ∂L/∂Z, then ∂L/∂A (m × d_o)
   [[nodiscard]] MatrixMap<S> coupling() { return top(coupling_); }  ///< ∂/∂A of what ties pairs of views (m × d_o)
-  [[nodiscard]] MatrixMap<S> logits() { return top(logits_); }      ///< (m × C)
+  [[nodiscard]] MatrixMap<S> outputs(std::size_t head) { return top(outputs_[head]); }  ///< (m × outputs of the head)
+  [[nodiscard]] MatrixMap<S> head_dz() { return top(head_dz_); }  ///< ∂/∂Z of a head after the first (m × d_o)
 
   /// ∂L/∂Z in dz() becomes ∂L/∂A; nothing to do without whitening.
   void backward_projection();
-  /// What to do with a weight matrix's gradient xᵀ dy, x (m × in), dy (m × out), once nothing needs the weight any
-  /// more.
-  using WeightGradient = std::function<void(const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy)>;
+  /// X̂ from [A, P] and the mean of its squared distances to the columns as they were before perturbation; weight · its
+  /// gradient with respect to [A, P] is kept for backward_encoder.
+  double reconstruction(Network<S>& network, double weight, double dropout, const Rng& rng, Buffer<S>& gradients,
+                        const WeightGradient<S>& weight_gradient);
+  /// Mean of the squared covariances of the columns of A with those of P, which share nothing where it is 0; weight ·
+  /// its gradient is kept likewise.
+  double separation(double weight);
   /// From ∂L/∂A in dz() to the gradients of this view's parameters; weights' go to `weight_gradient`.
   void backward_encoder(const Network<S>& network, double dropout, const Rng& rng, Buffer<S>& gradients,
-                        const WeightGradient& weight_gradient);
+                        const WeightGradient<S>& weight_gradient);
 
  private:
-  struct Layer {
-    Matrix<S> activated;  // after ReLU (capacity × h)
-    Matrix<S> output;     // after batch norm and dropout (capacity × h)
-    BatchNormCache<S> norm;
-  };
-
   MatrixMap<S> top(Matrix<S>& m) const { return {m.data(), rows_, m.cols()}; }
-  MatrixMap<S> layer_input(std::size_t layer) { return layer == 0 ? top(x_) : top(layers_[layer - 1].output); }
+  [[nodiscard]] bool has_private() const { return outputs_width_ > a_.cols(); }
+  MatrixMap<S> encoded() { return has_private() ? top(encoded_) : top(a_); }  // [A, P]
   void perturb_input(const Perturbation& perturbation, const Rng& rng);
-  void forward_layer(const Network<S>& network, std::size_t layer, double dropout, const Rng& rng);
   void update_statistics(Network<S>& network);
 
   Index view_;
@@ -64,12 +63,18 @@ class ViewPass {
   bool whitens_;
   bool projects_;  // z is another matrix than a
   Matrix<S> x_;
-  std::vector<Layer> layers_;
+  Matrix<S> clean_;  // as x before perturbation, to reconstruct
+  HiddenStack<S> hidden_;
   Matrix<S> linear_;  // dense output before the last batch norm
   BatchNormCache<S> output_norm_;
-  Matrix<S> a_, z_, dz_, coupling_, logits_;
+  Matrix<S> a_, z_, dz_, coupling_, head_dz_;
+  std::vector<Matrix<S>> outputs_;
   WhiteningCache whitening_;
-  std::array<Matrix<S>, 2> gradient_;  // of a layer's output and of its input, in turn
+  Index outputs_width_;
+  Matrix<S> encoded_;           // [A, P] where there is a P
+  Matrix<S> encoded_gradient_;  // of what reads [A, P]
+  std::optional<HiddenStack<S>> decoder_;
+  Matrix<S> decoded_;  // X̂, then its gradient
 };
 
 }  // namespace tocca

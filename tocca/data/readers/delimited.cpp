@@ -200,4 +200,8 @@ LabelColumn read_delimited_labels(const std::string& path, char delimiter, const
   return labels;
 }
 
+std::vector<std::string> read_delimited_columns(const std::string& path, char delimiter, const ReadOptions& options) {
+  return DelimitedRows(path, delimiter, options).columns();
+}
+
 }  // namespace tocca::detail

@@ -15,5 +15,6 @@ namespace tocca::detail {
 TableFile read_delimited(const std::string& path, char delimiter, const ReadOptions& options);
 LabelColumn read_delimited_labels(const std::string& path, char delimiter, const std::string& column,
                                   const ReadOptions& options);
+std::vector<std::string> read_delimited_columns(const std::string& path, char delimiter, const ReadOptions& options);
 
 }  // namespace tocca::detail

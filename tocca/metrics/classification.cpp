@@ -1,23 +1,16 @@
-#include "tocca/evaluate/metrics.h"
+#include "tocca/metrics/classification.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
+#include <cstddef>
 #include <map>
 
-#include "tocca/core/error.h"
+#include "tocca/metrics/checks.h"
+#include "tocca/metrics/mean.h"
 
 namespace tocca {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 void require_pairs(const char* where, std::span<const int> predicted, std::span<const int> truth) {
-  if (predicted.size() != truth.size())
-    throw InputError(where, fmt::format("number of predictions: got {}, need {}; pass one for each true label",
-                                        predicted.size(), truth.size()));
+  detail::require_one_for_each(where, "predictions", predicted.size(), "true label", truth.size());
 }
 
 /// Labelled samples of one class: how many there are, how many are predicted as it, how many rightly.
@@ -36,21 +29,11 @@ std::map<int, ClassCount> count_classes(std::span<const int> predicted, std::spa
   return counts;
 }
 
-/// NaN over nothing.
-struct Mean {
-  double sum = 0, count = 0;
-  void add(double value) {
-    sum += value;
-    ++count;
-  }
-  [[nodiscard]] double value() const { return count > 0 ? sum / count : kNaN; }
-};
-
 }  // namespace
 
 double accuracy(std::span<const int> predicted, std::span<const int> truth) {
   require_pairs("accuracy", predicted, truth);
-  Mean right;
+  detail::GatheredMean right;
   for (std::size_t i = 0; i < truth.size(); ++i)
     if (truth[i] >= 0) right.add(predicted[i] == truth[i] ? 1 : 0);
   return right.value();
@@ -58,7 +41,7 @@ double accuracy(std::span<const int> predicted, std::span<const int> truth) {
 
 double balanced_accuracy(std::span<const int> predicted, std::span<const int> truth) {
   require_pairs("balanced_accuracy", predicted, truth);
-  Mean recall;
+  detail::GatheredMean recall;
   for (const auto& [code, c] : count_classes(predicted, truth))
     if (c.truth > 0) recall.add(c.right / c.truth);
   return recall.value();
@@ -66,20 +49,10 @@ double balanced_accuracy(std::span<const int> predicted, std::span<const int> tr
 
 double macro_f1(std::span<const int> predicted, std::span<const int> truth) {
   require_pairs("macro_f1", predicted, truth);
-  Mean f1;
+  detail::GatheredMean f1;
   for (const auto& [code, c] : count_classes(predicted, truth))
     if (c.truth + c.predicted > 0) f1.add(2 * c.right / (c.truth + c.predicted));
   return f1.value();
-}
-
-MeanAndError mean_and_standard_error(std::span<const double> values) {
-  Mean mean, square;
-  for (const double value : values)
-    if (!std::isnan(value)) mean.add(value);
-  for (const double value : values)
-    if (!std::isnan(value)) square.add((value - mean.value()) * (value - mean.value()));
-  const double error = mean.count < 2 ? kNaN : std::sqrt(square.value() / (mean.count - 1));
-  return {mean.value(), error, static_cast<Index>(mean.count)};
 }
 
 }  // namespace tocca

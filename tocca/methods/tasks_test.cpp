@@ -1,0 +1,257 @@
+// Every task with every method that takes it: what must hold for all of them.
+#include "tocca/methods/tasks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tocca/core/error.h"
+#include "tocca/evaluate/protocol.h"
+#include "tocca/methods/methods.h"
+#include "tocca/methods/resolve.h"
+#include "tocca/testing/error_message.h"
+#include "tocca/testing/temp_dir.h"
+#include "tocca/testing/two_views.h"
+
+namespace tocca {
+namespace {
+
+using ::testing::HasSubstr;
+using tocca::testing::error_message;
+using tocca::testing::make_shared;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// The shared data with a target of that kind, which depends on the first hidden coordinates as the classes do: their
+// signs. Every class is at least 2 of 4.
+Target target_of(TargetKind kind, const Labels& labels, std::uint64_t seed) {
+  Rng rng(seed);
+  Target target{kind, {}, {}, {}};
+  const Index n = labels.size();
+  target.values.resize(n, kind == TargetKind::classification ? 0 : 2);
+  if (kind == TargetKind::classification) {
+    target.columns = {"first"};
+    target.labels.classes = {"minus", "plus"};
+  } else {
+    target.columns = kind == TargetKind::survival ? std::vector<std::string>{"time", "event"}
+                                                  : std::vector<std::string>{"a", "b"};
+  }
+  for (Index i = 0; i < n; ++i) {
+    const int code = labels.codes[static_cast<std::size_t>(i)];
+    const double first = code % 2 == 1 ? 1 : -1;
+    const double second = code >= 2 ? 1 : -1;
+    switch (kind) {
+      case TargetKind::classification:
+        target.labels.codes.push_back(first > 0 ? 1 : 0);
+        break;
+      case TargetKind::regression:
+        target.values.row(i) << 100 + 30 * first + rng.normal(), 0.01 * second + 0.001 * rng.normal();
+        break;
+      case TargetKind::survival:
+        target.values.row(i) << std::round(10 * std::exp(-first + 0.3 * rng.normal())), rng.uniform() < 0.7 ? 1 : 0;
+        break;
+      case TargetKind::multilabel:
+        target.values.row(i) << (first > 0 ? 1 : 0), (second > 0 ? 1 : 0);
+        break;
+    }
+  }
+  return target;
+}
+
+struct Data {
+  Dataset training = make_shared(240, 3, 0.3, 1);
+  Dataset test = make_shared(200, 3, 0.3, 2);
+  Labels classes = test.labels;
+};
+
+Data data_for(const TaskRow& task) {
+  Data data;
+  if (!task.labels) {
+    data.training.labels = data.test.labels = {};
+  } else if (*task.labels != TargetKind::classification) {
+    data.training.targets = {target_of(*task.labels, data.training.labels, 1)};
+    data.test.targets = {target_of(*task.labels, data.test.labels, 2)};
+    data.training.labels = data.test.labels = {};
+  }
+  return data;
+}
+
+Options quick(const std::string& method, const std::string& task) {
+  Options options;
+  options.method = method;
+  options.task = task;
+  options.n_components = 4;
+  options.hidden_size = 32;
+  options.epochs = 20;
+  options.clusters = 4;
+  options.seed = 5;
+  return options;
+}
+
+double first_score(const std::vector<Score>& scores, const std::string& metric) {
+  const auto found = std::find_if(scores.begin(), scores.end(), [&](const Score& s) { return s.metric == metric; });
+  return found == scores.end() ? kNan : found->value;
+}
+
+// What chance, or a constant, scores at most, and what a fit reaches at least.
+struct Floor {
+  const char* metric;
+  double least;
+};
+
+Floor floor_of(std::string_view task) {
+  if (task == "regression") return {"r_squared", 0.4};
+  if (task == "survival") return {"concordance", 0.7};
+  if (task == "multilabel") return {"auc", 0.8};
+  if (task == "clustering") return {"ari", 0.05};
+  if (task == "retrieval") return {"recall_at_10", 0.2};  // 0.05 by chance
+  return {"accuracy", 0.7};
+}
+
+struct Pairing {
+  std::string method, task;
+};
+
+std::vector<Pairing> pairings() {
+  std::vector<Pairing> all;
+  for (const Method& method : methods()) {
+    for (const TaskRow& task : tasks()) {
+      Options options;
+      options.method = method.name;
+      options.task = task.name;
+      try {
+        resolve(options, 2);
+      } catch (const InputError&) {
+        continue;
+      }
+      all.push_back({options.method, options.task});
+    }
+  }
+  return all;
+}
+
+class EveryTask : public ::testing::TestWithParam<Pairing> {};
+INSTANTIATE_TEST_SUITE_P(Table, EveryTask, ::testing::ValuesIn(pairings()), [](const auto& info) {
+  std::string name = info.param.method + "_" + info.param.task;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+std::vector<Matrix<double>> all_predictions(const FittedModel& model, const Views& views, const Context& context) {
+  std::vector<Matrix<double>> all;
+  if (model.predicts()) all.push_back(predict(model, views, context).scores);
+  for (std::size_t t = 0; t < model.targets.size(); ++t) all.push_back(predict_target(model, t, views, context));
+  for (Index v = 0; model.projects() && v < model.view_count(); ++v) {
+    all.push_back(transform(model, views, v, samples_with_view(views, v), context));
+  }
+  return all;
+}
+
+TEST_P(EveryTask, LearnsAndItsFileSaysTheSame) {
+  const auto& [method, task] = GetParam();
+  const Data data = data_for(find_task(task));
+  const FittedModel model = fit(data.training, nullptr, quick(method, task), make_context(2)).model;
+  Dataset known = data.test;
+  if (task == "clustering") known.labels = data.classes;
+  const Floor floor = floor_of(task);
+  EXPECT_GT(first_score(model_scores(model, known, {}, task == "retrieval"), floor.metric), floor.least);
+  const tocca::testing::TempDir dir;
+  save_model(model, dir.file("m"));
+  const FittedModel loaded = load_model(dir.file("m"));
+  EXPECT_EQ(all_predictions(loaded, data.test.views, {}), all_predictions(model, data.test.views, make_context(3)));
+}
+
+TEST_P(EveryTask, SameBitsForAnyNumberOfThreads) {
+  const auto& [method, task] = GetParam();
+  const Data data = data_for(find_task(task));
+  Options options = quick(method, task);
+  options.epochs = 3;
+  const auto run = [&](int threads) {
+    return all_predictions(fit(data.training, nullptr, options, make_context(threads)).model, data.test.views, {});
+  };
+  const auto one = run(1);
+  EXPECT_EQ(one, run(2));
+  EXPECT_EQ(one, run(4));
+}
+
+TEST_P(EveryTask, TakesGapsInTargetsAndViews) {
+  const auto& [method, task] = GetParam();
+  Data data = data_for(find_task(task));
+  Rng rng(4);
+  for (Index i = 0; i < data.training.views.size(); ++i) {
+    const auto s = static_cast<std::size_t>(i);
+    if (!data.training.labels.codes.empty() && rng.uniform() < 0.3) data.training.labels.codes[s] = -1;
+    for (Target& target : data.training.targets) {
+      for (Index c = 0; c < target.values.cols(); ++c) {
+        if (rng.uniform() < 0.2) target.values(i, c) = kNan;
+      }
+    }
+    if (rng.uniform() < 0.3) data.training.views.views[rng.below(2)].row_of_sample[s] = -1;
+  }
+  const FittedModel model = fit(data.training, nullptr, quick(method, task), {}).model;
+  for (const std::size_t kept : {0U, 1U}) {
+    Views half = data.test.views;
+    half.views = {half.views[kept]};
+    for (const auto& values : all_predictions(model, match_views(model, half, {}), {})) {
+      EXPECT_TRUE(values.allFinite());
+    }
+  }
+}
+
+TEST(SeveralTasks, AreLearntTogetherAndWeighed) {
+  Dataset training = make_shared(240, 3, 0.3, 1);
+  Dataset test = make_shared(200, 3, 0.3, 2);
+  for (const TargetKind kind :
+       {TargetKind::regression, TargetKind::survival, TargetKind::multilabel, TargetKind::classification}) {
+    training.targets.push_back(target_of(kind, training.labels, 1));
+    test.targets.push_back(target_of(kind, test.labels, 2));
+  }
+  Options options = quick("tocca-w", "auto");
+  const FittedModel model = fit(training, nullptr, options, {}).model;
+  const std::vector<Score> scores = model_scores(model, test, {});
+  for (const char* metric : {"accuracy", "r_squared", "concordance", "auc"}) {
+    EXPECT_GT(first_score(scores, metric), 0.4) << metric;
+  }
+  options.task_weights = "1,1,0,1,1";  // survival is not learnt
+  const FittedModel without = fit(training, nullptr, options, {}).model;
+  EXPECT_LT(first_score(model_scores(without, test, {}), "concordance"), first_score(scores, "concordance") - 0.02);
+  options.task_weights = "1,2";
+  EXPECT_THAT(error_message<InputError>([&] { fit(training, nullptr, options, {}); }), HasSubstr("one for each of 5"));
+}
+
+TEST(Regression, PredictsInTheUnitsOfTheData) {
+  const Data data = data_for(find_task("regression"));
+  const FittedModel model = fit(data.training, nullptr, quick("tocca-w", "regression"), {}).model;
+  const Matrix<double> predicted = predict_target(model, 0, data.test.views, {});
+  EXPECT_NEAR(predicted.col(0).mean(), 100, 10);
+  EXPECT_NEAR(predicted.col(1).mean(), 0, 0.005);
+}
+
+TEST(Targets, SayWhatIsWrongWithThem) {
+  const auto why = [](const std::string& method, const std::string& task, Target target) {
+    Dataset data = make_shared(60, 3, 0.3, 1);
+    target.columns = {"a", "b"};
+    data.labels = {};
+    data.targets = {std::move(target)};
+    return error_message<InputError>([&] { fit(data, nullptr, quick(method, task), {}); });
+  };
+  const Target usable = target_of(TargetKind::regression, make_shared(60, 3, 0.3, 1).labels, 1);
+  Target constant = usable;
+  constant.values.col(0).setConstant(3);
+  EXPECT_THAT(why("tocca-w", "regression", constant), HasSubstr("column 'a': all values are 3"));
+  Target empty = usable;
+  empty.values.setConstant(kNan);
+  EXPECT_THAT(why("tocca-w", "regression", empty), HasSubstr("column 'a': no sample has a value"));
+  Target censored{TargetKind::survival, {}, {}, Matrix<double>::Ones(60, 2)};
+  censored.values.col(1).setZero();
+  EXPECT_THAT(why("tocca-w", "survival", censored), HasSubstr("column 'b': no event"));
+  EXPECT_THAT(why("svm", "auto", usable), HasSubstr("learns class labels alone"));
+  EXPECT_THAT(why("dcca", "auto", usable), HasSubstr("learns class labels alone"));
+  EXPECT_THAT(why("tocca-w", "retrieval", usable), HasSubstr("no head for it"));
+  EXPECT_THAT(why("tocca-w", "survival", usable), HasSubstr("no survival target"));
+}
+
+}  // namespace
+}  // namespace tocca

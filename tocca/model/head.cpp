@@ -1,0 +1,177 @@
+#include "tocca/model/head.h"
+
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+#include "tocca/metrics/classification.h"
+#include "tocca/metrics/ranking.h"
+#include "tocca/metrics/regression.h"
+#include "tocca/metrics/survival.h"
+#include "tocca/ops/multilabel.h"
+#include "tocca/ops/regression.h"
+
+namespace tocca {
+namespace {
+
+std::vector<double> column(ConstMatrixRef<double> values, Index c) {
+  std::vector<double> numbers(static_cast<std::size_t>(values.rows()));
+  for (Index i = 0; i < values.rows(); ++i) numbers[static_cast<std::size_t>(i)] = values(i, c);
+  return numbers;
+}
+
+// 1, 0, or −1 where it is missing.
+std::vector<int> flags(ConstMatrixRef<double> values, Index c) {
+  std::vector<int> known(static_cast<std::size_t>(values.rows()), -1);
+  for (Index i = 0; i < values.rows(); ++i) {
+    if (!std::isnan(values(i, c))) known[static_cast<std::size_t>(i)] = static_cast<int>(values(i, c));
+  }
+  return known;
+}
+
+template <class S>
+double cox_of_values(const HeadTargets& targets, const HeadLossOptions& options, MatrixRef<S> outputs) {
+  return cox_loss<S>(column(targets.values, 0), flags(targets.values, 1), options.ties, outputs);
+}
+
+double accuracy_of(const HeadTargets& targets, ConstMatrixRef<double> outputs) {
+  std::vector<int> predicted;
+  for (Index i = 0; i < outputs.rows(); ++i) {
+    Index best = 0;
+    outputs.row(i).maxCoeff(&best);
+    predicted.push_back(static_cast<int>(best));
+  }
+  return accuracy(predicted, targets.codes);
+}
+
+double concordance_of(const HeadTargets& targets, ConstMatrixRef<double> outputs) {
+  return concordance_index(column(outputs, 0), column(targets.values, 0), flags(targets.values, 1));
+}
+
+// Over the columns in which it can be measured.
+double mean_r_squared(const HeadTargets& targets, ConstMatrixRef<double> outputs) {
+  double sum = 0;
+  int measured = 0;
+  for (Index c = 0; c < outputs.cols(); ++c) {
+    const double value = r_squared(column(outputs, c), column(targets.values, c));
+    if (std::isnan(value)) continue;
+    sum += value;
+    ++measured;
+  }
+  return measured > 0 ? sum / measured : std::numeric_limits<double>::quiet_NaN();
+}
+
+double mean_area(const HeadTargets& targets, ConstMatrixRef<double> outputs) {
+  return macro_area_under_roc(outputs, targets.values);
+}
+
+struct Scoring {
+  TargetKind kind;
+  std::string_view metric;
+  double (*score)(const HeadTargets&, ConstMatrixRef<double>);
+};
+
+constexpr Scoring kScoring[] = {{TargetKind::classification, "accuracy", accuracy_of},
+                                {TargetKind::regression, "r_squared", mean_r_squared},
+                                {TargetKind::survival, "concordance", concordance_of},
+                                {TargetKind::multilabel, "auc", mean_area}};
+
+const Scoring& scoring_of(TargetKind kind) {
+  const Scoring* row = std::begin(kScoring);
+  while (row->kind != kind) ++row;
+  return *row;
+}
+
+template <class S>
+using Loss = double (*)(const HeadTargets&, const HeadLossOptions&, MatrixRef<S>);
+
+template <class S>
+struct Row {
+  TargetKind kind;
+  Loss<S> loss;
+  bool log_softmax = false;
+};
+
+template <class S>
+const Row<S>& row_of(TargetKind kind) {
+  static const Row<S> table[] = {
+      {TargetKind::classification,
+       [](const HeadTargets& t, const HeadLossOptions& o, MatrixRef<S> outputs) {
+         return softmax_cross_entropy<S>(t.codes, o.softmax, outputs);
+       },
+       true},
+      {TargetKind::regression,
+       [](const HeadTargets& t, const HeadLossOptions&, MatrixRef<S> outputs) {
+         return mean_squared_error<S>(t.values, outputs);
+       }},
+      {TargetKind::survival, cox_of_values<S>},
+      {TargetKind::multilabel, [](const HeadTargets& t, const HeadLossOptions&, MatrixRef<S> outputs) {
+         return binary_cross_entropy<S>(t.values, outputs);
+       }}};
+  const Row<S>* row = std::begin(table);
+  while (row->kind != kind) ++row;
+  return *row;
+}
+
+}  // namespace
+
+std::vector<HeadShape> class_heads(Index classes) {
+  if (classes == 0) return {};
+  return {{TargetKind::classification, classes, -1}};
+}
+
+void HeadTargets::add(const Labels& labels, std::span<const Index> samples) {
+  for (const Index sample : samples) {
+    codes.push_back(labels.codes.empty() ? -1 : labels.codes[static_cast<std::size_t>(sample)]);
+  }
+}
+
+void HeadTargets::add(const Target& target, std::span<const Index> samples) {
+  if (target.kind == TargetKind::classification) {
+    add(target.labels, samples);
+    return;
+  }
+  const Index before = values.rows();
+  values.conservativeResize(before + static_cast<Index>(samples.size()), target.values.cols());
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    values.row(before + static_cast<Index>(i)) = target.values.row(samples[i]);
+  }
+}
+
+void HeadTargets::clear() {
+  codes.clear();
+  values.resize(0, values.cols());
+}
+
+HeadTargets HeadTargets::select(std::span<const Index> rows) const {
+  HeadTargets some;
+  if (!codes.empty()) {
+    for (const Index row : rows) some.codes.push_back(codes[static_cast<std::size_t>(row)]);
+  }
+  some.values.resize(values.cols() > 0 ? static_cast<Index>(rows.size()) : 0, values.cols());
+  for (Index i = 0; i < some.values.rows(); ++i) some.values.row(i) = values.row(rows[static_cast<std::size_t>(i)]);
+  return some;
+}
+
+template <class S>
+double head_loss(TargetKind kind, const HeadTargets& targets, const HeadLossOptions& options, MatrixRef<S> outputs) {
+  return row_of<S>(kind).loss(targets, options, outputs);
+}
+
+template <class S>
+void head_scores(TargetKind kind, MatrixRef<S> outputs) {
+  if (row_of<S>(kind).log_softmax) log_softmax<S>(outputs);
+}
+
+std::string_view metric_of(TargetKind kind) { return scoring_of(kind).metric; }
+
+double head_score(TargetKind kind, const HeadTargets& targets, ConstMatrixRef<double> outputs) {
+  return scoring_of(kind).score(targets, outputs);
+}
+
+template double head_loss<float>(TargetKind, const HeadTargets&, const HeadLossOptions&, MatrixRef<float>);
+template double head_loss<double>(TargetKind, const HeadTargets&, const HeadLossOptions&, MatrixRef<double>);
+template void head_scores<float>(TargetKind, MatrixRef<float>);
+template void head_scores<double>(TargetKind, MatrixRef<double>);
+
+}  // namespace tocca

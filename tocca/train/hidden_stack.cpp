@@ -1,0 +1,93 @@
+#include "tocca/train/hidden_stack.h"
+
+#include "tocca/ops/dense.h"
+#include "tocca/ops/dropout.h"
+
+namespace tocca {
+namespace {
+
+template <class S>
+RowRef<S> row(Buffer<S>& buffer, const Slot& slot) {
+  return buffer[slot].row(0);
+}
+
+}  // namespace
+
+template <class S>
+HiddenStack<S>::HiddenStack(const std::vector<HiddenSlots>& slots, Index capacity, std::string_view name)
+    : slots_(slots), name_(name), layers_(slots.size()) {
+  for (std::size_t l = 0; l < slots.size(); ++l) {
+    layers_[l].activated.resize(capacity, slots[l].weight.columns);
+    layers_[l].output.resize(capacity, slots[l].weight.columns);
+  }
+  if (slots.empty()) return;
+  gradient_.resize(capacity, slots.back().weight.columns);
+  other_gradient_.resize(capacity, slots.back().weight.columns);
+}
+
+template <class S>
+std::uint64_t HiddenStack<S>::dropout_key(const Rng& rng, std::size_t layer) const {
+  return rng.split(name_, layer).key();
+}
+
+template <class S>
+void HiddenStack<S>::forward(const Network<S>& network, MatrixMap<S> input, double rate, const Rng& rng) {
+  rows_ = input.rows();
+  input_ = input.data();
+  columns_ = input.cols();
+  const auto& p = network.parameters;
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    const HiddenSlots& slots = slots_[l];
+    Layer& layer = layers_[l];
+    dense_forward<S>(input_of(l), p[slots.weight], p[slots.bias].row(0), top(layer.activated));
+    relu_forward<S>(top(layer.activated));
+    batch_norm_forward<S>(top(layer.activated), p[slots.scale].row(0), p[slots.shift].row(0), layer.norm,
+                          top(layer.output));
+    if (rate > 0) dropout<S>(top(layer.output), rate, dropout_key(rng, l));
+  }
+}
+
+template <class S>
+MatrixMap<S> HiddenStack<S>::output() {
+  return input_of(layers_.size());
+}
+
+template <class S>
+MatrixMap<S> HiddenStack<S>::output_gradient() {
+  return top(gradient_);
+}
+
+template <class S>
+void HiddenStack<S>::update_statistics(Network<S>& network) const {
+  const double keep = network.shape.momentum;
+  auto& s = network.statistics;
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    batch_norm_update<S>(layers_[l].norm, rows_, keep, 1 - keep, s[slots_[l].mean], s[slots_[l].variance]);
+  }
+}
+
+template <class S>
+void HiddenStack<S>::backward(const Network<S>& network, double rate, const Rng& rng, Buffer<S>& gradients,
+                              const WeightGradient<S>& weight_gradient, MatrixMap<S> input_gradient) {
+  const auto& p = network.parameters;
+  for (std::size_t l = layers_.size(); l-- > 0;) {
+    const HiddenSlots& slots = slots_[l];
+    MatrixMap<S> d = top(gradient_);
+    if (rate > 0) dropout<S>(d, rate, dropout_key(rng, l));
+    relu_batch_norm_backward<S>(top(layers_[l].activated), p[slots.scale].row(0), layers_[l].norm, d,
+                                row(gradients, slots.scale), row(gradients, slots.shift));
+    dense_backward_bias<S>(d, row(gradients, slots.bias));
+    if (l > 0) {
+      dense_backward_input<S>(d, p[slots.weight], top(other_gradient_));
+    } else if (input_gradient.cols() > 0) {
+      dense_backward_input<S>(d, p[slots.weight], input_gradient);
+    }
+    weight_gradient(slots.weight, input_of(l), d);
+    gradient_.swap(other_gradient_);
+  }
+}
+
+template class HiddenStack<float>;
+template class HiddenStack<double>;
+
+}  // namespace tocca

@@ -1,0 +1,60 @@
+/// Hidden layers one after another, [dense → ReLU → batch norm → dropout] each, with every buffer they need.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "tocca/core/rng.h"
+#include "tocca/model/network.h"
+#include "tocca/ops/batch_norm.h"
+
+namespace tocca {
+
+/// What to do with a weight matrix's gradient xᵀ dy, x (m × in), dy (m × out), once nothing needs the weight any more.
+template <class S>
+using WeightGradient = std::function<void(const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy)>;
+
+template <class S>
+class HiddenStack {
+ public:
+  /// For batches of up to `capacity` rows. `name` tells the random numbers of dropout from those of other stacks.
+  HiddenStack(const std::vector<HiddenSlots>& slots, Index capacity, std::string_view name);
+
+  /// From `input` (m × in) to what output() returns, in training mode.
+  void forward(const Network<S>& network, MatrixMap<S> input, double dropout, const Rng& rng);
+  /// (m × width of the last layer); without layers the input itself.
+  [[nodiscard]] MatrixMap<S> output();
+  /// Running statistics of batch norm move on by the batch.
+  void update_statistics(Network<S>& network) const;
+
+  /// Where the gradient with respect to output() goes (m × width), with layers.
+  [[nodiscard]] MatrixMap<S> output_gradient();
+  /// From output_gradient() to the gradients of the parameters; weights' go to `weight_gradient`. The gradient with
+  /// respect to the input is written to `input_gradient` unless that has no columns.
+  void backward(const Network<S>& network, double dropout, const Rng& rng, Buffer<S>& gradients,
+                const WeightGradient<S>& weight_gradient, MatrixMap<S> input_gradient);
+
+  [[nodiscard]] bool empty() const { return layers_.empty(); }
+
+ private:
+  struct Layer {
+    Matrix<S> activated;  // after ReLU (capacity × h)
+    Matrix<S> output;     // after batch norm and dropout (capacity × h)
+    BatchNormCache<S> norm;
+  };
+
+  MatrixMap<S> top(Matrix<S>& m) const { return {m.data(), rows_, m.cols()}; }
+  MatrixMap<S> input_of(std::size_t layer) { return layer == 0 ? input() : top(layers_[layer - 1].output); }
+  MatrixMap<S> input() const { return {input_, rows_, columns_}; }
+  [[nodiscard]] std::uint64_t dropout_key(const Rng& rng, std::size_t layer) const;
+
+  std::vector<HiddenSlots> slots_;
+  std::string name_;
+  Index rows_ = 0;
+  S* input_ = nullptr;
+  Index columns_ = 0;
+  std::vector<Layer> layers_;
+  Matrix<S> gradient_, other_gradient_;  // of a layer's output and of its input, in turn
+};
+
+}  // namespace tocca
