@@ -30,6 +30,7 @@ struct FitRequest {
   SettingsRequest settings;
   std::string model;
   std::string report;
+  std::string checkpoint;
 };
 
 std::string data_text(const LoadedData& data, const Dataset& dataset) {
@@ -168,6 +169,11 @@ int run_fit(const FitRequest& request, Session& session) {
   std::vector<std::string> inputs = input_files(request.data);
   inputs.push_back(request.settings.config);
   require_not_input("--model", request.model, inputs);
+  if (!request.checkpoint.empty()) {
+    require_writable("--checkpoint", request.checkpoint);
+    inputs.push_back(request.model);
+    require_not_input("--checkpoint", request.checkpoint, inputs);
+  }
   const LoadedData data = load(request.data, session);
   LabelledData labelled{{data.views, {}, {}}, {}};
   if (!data.label_path.empty()) {
@@ -184,6 +190,7 @@ int run_fit(const FitRequest& request, Session& session) {
   if (!request.report.empty()) require_folder("--report", request.report);
 
   Context context = session.context(options.threads);
+  context.checkpoint = request.checkpoint;
   FitResult result;
   {
     const InterruptScope interrupt;
@@ -207,6 +214,10 @@ Action set_up_fit(CLI::App& app) {
   add_data_options(app, request->data, LabelUse::optional);
   add_settings_options(app, request->settings);
   app.add_option("--model", request->model, "Model file to write (safetensors)")->type_name("OUT")->required();
+  app.add_option("--checkpoint", request->checkpoint,
+                 "File for the state of training, written every half minute and when interrupted; the same command goes "
+                 "on from it. Removed at the end")
+      ->type_name("FILE");
   app.add_option("--report", request->report, "Folder for report.html and history.csv")->type_name("DIR");
   return [request](Session& session) { return run_fit(*request, session); };
 }

@@ -77,5 +77,30 @@ TEST(Interrupt, AnOldModelStaysWhenNoEpochWasFinished) {
   EXPECT_EQ(testing::content(files.model()), "was here before");
 }
 
+TEST(Interrupt, WithACheckpointTheSameCommandGoesOnToTheSameModel) {
+  using namespace std::chrono_literals;
+  const Files files;
+  const auto arguments = [&](const std::string& model) {
+    std::vector<std::string> words{"fit", "--quiet", "--labels", files.labels(), "--model", files.dir.file(model)};
+    for (const std::string& view : files.both()) words.push_back(view);
+    return testing::with(words, {"--set", "epochs=400", "--set", "patience=0", "--set", "hidden_size=64"});
+  };
+  EXPECT_EQ(tocca(arguments("whole")).code, kSuccess);
+  const std::string state = files.dir.file("state");
+  const auto resumable = testing::with(arguments("resumed"), {"--checkpoint", state, "--report", files.dir.file("r")});
+  const pid_t child = start(resumable);
+  ASSERT_GT(child, 0);
+  for (int i = 0; i < 600 && !std::filesystem::exists(files.dir.file("r")); ++i) std::this_thread::sleep_for(10ms);
+  std::this_thread::sleep_for(60ms);
+  kill(child, SIGINT);
+  const int code = exit_code(child);
+  if (code == kInterrupted) {
+    EXPECT_TRUE(std::filesystem::exists(state));
+  }
+  EXPECT_EQ(tocca(resumable).code, kSuccess);
+  EXPECT_FALSE(std::filesystem::exists(state));
+  EXPECT_EQ(testing::content(files.dir.file("resumed")), testing::content(files.dir.file("whole")));
+}
+
 }  // namespace
 }  // namespace tocca::cli

@@ -90,6 +90,9 @@ void add_settings_options(CLI::App& app, SettingsRequest& request) {
   app.add_option("--missing", request.direct["missing"],
                  "Single missing values: error (default), mean (of training), drop (the sample)")
       ->type_name("POLICY");
+  app.add_option("--label-fraction", request.direct["label_fraction"],
+                 "Share of the training labels that is used (default 1), for experiments")
+      ->type_name("FRACTION");
   app.add_option("--config", request.config, "Options from a TOML file; --set and flags override it")
       ->type_name("FILE.toml");
   add_set_option(app, request);

@@ -31,6 +31,8 @@ struct Context {
   std::function<void(const Progress&)> progress;
   /// Set to true from anywhere (a signal handler too) to ask the computation to stop after its current step.
   const std::atomic<bool>* cancel = nullptr;
+  /// A file in which a training keeps its state, to go on from where it stopped; empty: none.
+  std::string checkpoint = {};
 
   [[nodiscard]] bool cancelled() const { return cancel != nullptr && cancel->load(std::memory_order_relaxed); }
   void warn(std::string_view message) const {

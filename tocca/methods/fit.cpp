@@ -125,6 +125,47 @@ TrainingData training_data(const FittedModel& model, const Dataset& data) {
           }};
 }
 
+// Tells one set of data and settings from another: 64 bits of all that training depends on (FNV-1a).
+class Fingerprint {
+ public:
+  void add(std::string_view text) {
+    for (const char byte : text) value_ = (value_ ^ static_cast<unsigned char>(byte)) * 0x100000001b3ULL;
+    value_ = (value_ ^ 0xff) * 0x100000001b3ULL;
+  }
+  template <class Values>
+  void add_numbers(const Values& values) {
+    add({reinterpret_cast<const char*>(values.data()), static_cast<std::size_t>(values.size()) * sizeof(values[0])});
+  }
+  [[nodiscard]] std::string text() const { return fmt::format("{:016x}", value_); }
+
+ private:
+  std::uint64_t value_ = 0xcbf29ce484222325ULL;
+};
+
+// Columns enter by their means and scales in training; samples by their ids, labels, targets and which views they have.
+std::string fingerprint(const FittedModel& model, const Dataset& training, const Dataset* validation) {
+  Fingerprint print;
+  for (const auto& [name, value] : model.options) print.add(name + "=" + value);
+  for (const ViewSchema& view : model.views) {
+    print.add(view.name);
+    for (const std::string& feature : view.features) print.add(feature);
+    print.add_numbers(view.standardizer.mean);
+    print.add_numbers(view.standardizer.scale);
+  }
+  for (const Dataset* data : {&training, validation}) {
+    if (data == nullptr) continue;
+    for (const std::string& sample : data->views.samples) print.add(sample);
+    for (const View& view : data->views.views) print.add_numbers(view.row_of_sample);
+    print.add_numbers(data->labels.codes);
+    for (const Target& target : data->targets) {
+      print.add_numbers(target.labels.codes);
+      const Eigen::Map<const Vector<double>> values(target.values.data(), target.values.size());
+      print.add_numbers(values);
+    }
+  }
+  return print.text();
+}
+
 TrainSummary fit_network(FittedModel& model, const Method& method, const Dataset& training, const Dataset* validation,
                          const Options& options, const Context& context) {
   const Rng rng(options.seed);
@@ -134,7 +175,10 @@ TrainSummary fit_network(FittedModel& model, const Method& method, const Dataset
   const Dataset scaled_validation = validation != nullptr ? scale_targets(model, *validation) : Dataset{};
   const TrainingData train_on = training_data(model, scaled);
   const TrainingData validate_on = validation != nullptr ? training_data(model, scaled_validation) : TrainingData{};
-  const TrainOptions how = train_options(method, model.network->shape, training, options);
+  TrainOptions how = train_options(method, model.network->shape, training, options);
+  if (!context.checkpoint.empty()) {
+    how.checkpoint = {.path = context.checkpoint, .fingerprint = fingerprint(model, training, validation)};
+  }
   TrainSummary summary = train(*model.network, train_on, validate_on, how, rng.split("train"), context);
   const bool interrupted = summary.status == TrainStatus::interrupted;
   if (interrupted && summary.best_epoch == 0) throw Interrupted("fit", summary.message);

@@ -38,18 +38,31 @@ void check_classes(const Labels& labels) {
   }
 }
 
-// A method with a classifier for each view learns it from that view's labelled samples alone.
+// What a view that is treated alone learns from: its own samples of which something is known.
+void check_labelled_samples(const Dataset& data, const View& view) {
+  Index known = 0;
+  for (Index i = 0; i < data.views.size(); ++i) known += view.has(i) && data.labelled(i) ? 1 : 0;
+  if (known >= 2) return;
+  throw InputError("fit", fmt::format("view '{}': something is known of {} of its {} samples, need at least 2 for a "
+                                      "method that treats each view alone; leave the view out, or label more",
+                                      view.name, known, view.present()));
+}
+
+void check_classes_of(const Dataset& data, const View& view) {
+  std::set<int> classes;
+  for (Index i = 0; i < data.views.size(); ++i) {
+    if (view.has(i)) classes.insert(data.labels.codes[static_cast<std::size_t>(i)]);
+  }
+  classes.erase(-1);
+  if (classes.size() >= 2) return;
+  throw InputError("fit", fmt::format("view '{}': its {} samples have labels of {} classes, need at least 2 for a "
+                                      "method that treats each view alone; leave the view out, or label more",
+                                      view.name, view.present(), classes.size()));
+}
+
 void check_each_view(const Dataset& data) {
   for (const View& view : data.views.views) {
-    std::set<int> classes;
-    for (Index i = 0; i < data.views.size(); ++i) {
-      if (view.has(i)) classes.insert(data.labels.codes[static_cast<std::size_t>(i)]);
-    }
-    classes.erase(-1);
-    if (classes.size() >= 2) continue;
-    throw InputError("fit", fmt::format("view '{}': its {} samples have labels of {} classes, need at least 2 for a "
-                                        "method that treats each view alone; leave the view out, or label more",
-                                        view.name, view.present(), classes.size()));
+    data.labels.labelled() > 0 ? check_classes_of(data, view) : check_labelled_samples(data, view);
   }
 }
 

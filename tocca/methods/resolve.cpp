@@ -102,6 +102,8 @@ void check_mix(const Method& method, Index views) {
 Method resolve(const Options& options, Index views) {
   Method method = find_method(options.method);
   replace_task(method, options);
+  // What a sample without every view is predicted by, where the method has no head: the same kind as of the others.
+  if (options.prediction == "joint" && method.family != Family::linear_classifier) method.classifier = Classifier::lda;
   if (method.family != Family::deep) {
     require_network(method, options);
     return method;

@@ -102,7 +102,7 @@ struct Floor {
 };
 
 Floor floor_of(std::string_view task) {
-  if (task == "regression") return {"r_squared", 0.4};
+  if (task == "regression") return {"r_squared", 0.2};
   if (task == "survival") return {"concordance", 0.7};
   if (task == "multilabel") return {"auc", 0.8};
   if (task == "clustering") return {"ari", 0.05};

@@ -274,4 +274,31 @@ TensorFile TensorFile::load(const std::string& path) {
   return file;
 }
 
+namespace {
+
+const Matrix<float>& stored(const TensorFile& file, const std::string& name, float) { return file.matrix_f(name); }
+const Matrix<double>& stored(const TensorFile& file, const std::string& name, double) { return file.matrix_d(name); }
+
+}  // namespace
+
+template <class S>
+void add_values(TensorFile& file, const std::string& name, const Vector<S>& values) {
+  file.add(name, Matrix<S>(values.transpose()));
+}
+
+template <class S>
+void read_values(const TensorFile& file, const std::string& name, Vector<S>& values) {
+  const Matrix<S>& numbers = stored(file, name, S());
+  if (numbers.size() != values.size()) {
+    throw InputError("load", "tensor '" + name + "': got " + std::to_string(numbers.size()) + " numbers, need " +
+                                 std::to_string(values.size()) + "; the file is damaged");
+  }
+  values = Eigen::Map<const Vector<S>>(numbers.data(), numbers.size());
+}
+
+template void add_values<float>(TensorFile&, const std::string&, const Vector<float>&);
+template void add_values<double>(TensorFile&, const std::string&, const Vector<double>&);
+template void read_values<float>(const TensorFile&, const std::string&, Vector<float>&);
+template void read_values<double>(const TensorFile&, const std::string&, Vector<double>&);
+
 }  // namespace tocca

@@ -57,4 +57,10 @@ class TensorFile {
   std::string path_;  // where it was loaded from, for messages
 };
 
+/// All numbers of a buffer under one name, and back. read_values throws InputError for another count of numbers.
+template <class S>
+void add_values(TensorFile& file, const std::string& name, const Vector<S>& values);
+template <class S>
+void read_values(const TensorFile& file, const std::string& name, Vector<S>& values);
+
 }  // namespace tocca

@@ -53,6 +53,24 @@ PseudoLabels::PseudoLabels(const TrainingData& training, Index clusters) : train
   for (Index c = 0; c < clusters; ++c) clustered_->labels.classes.push_back(fmt::format("cluster{}", c));
 }
 
+void PseudoLabels::save(TensorFile& file) const {
+  if (!clustered_) return;
+  Vector<double> codes(clustered_->labels.size());
+  for (Index i = 0; i < codes.size(); ++i) codes(i) = clustered_->labels.codes[static_cast<std::size_t>(i)];
+  add_values(file, "clusters", codes);
+}
+
+void PseudoLabels::load(const TensorFile& file) {
+  if (!clustered_) return;
+  Vector<double> codes(clustered_->labels.size());
+  read_values(file, "clusters", codes);
+  for (Index i = 0; i < codes.size(); ++i) {
+    const bool known = codes(i) >= -1 && codes(i) < static_cast<double>(clusters_);
+    if (!known) throw InputError("load", "tensor 'clusters': a cluster that there is not; the file is damaged");
+    clustered_->labels.codes[static_cast<std::size_t>(i)] = static_cast<int>(codes(i));
+  }
+}
+
 void PseudoLabels::renew(const Network<float>& network, const Rng& rng, const Context& context) {
   const Matrix<double> z = mean_projections(network, training_, context);
   if (!z.allFinite()) return;  // training tells that it diverged

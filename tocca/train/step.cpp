@@ -61,6 +61,22 @@ void TrainingStep<S>::set_objective(const Objective& objective) {
 }
 
 template <class S>
+void TrainingStep<S>::save_optimizer(TensorFile& file) const {
+  add_values(file, "optimizer.first_moments", first_moments_.values());
+  add_values(file, "optimizer.second_moments", second_moments_.values());
+  add_values(file, "optimizer.schedule", Vector<double>{{schedule_.step, schedule_.momentum_product}});
+}
+
+template <class S>
+void TrainingStep<S>::load_optimizer(const TensorFile& file) {
+  read_values(file, "optimizer.first_moments", first_moments_.values());
+  read_values(file, "optimizer.second_moments", second_moments_.values());
+  Vector<double> schedule(2);
+  read_values(file, "optimizer.schedule", schedule);
+  schedule_ = {schedule(0), schedule(1)};
+}
+
+template <class S>
 LossTerms TrainingStep<S>::gradients(const Batch& batch, const RowReader<S>& read, const Rng& rng) {
   return run(batch, read, rng, false);
 }

@@ -9,6 +9,7 @@
 #include "tocca/core/context.h"
 #include "tocca/core/rng.h"
 #include "tocca/model/network.h"
+#include "tocca/model/safetensors.h"
 #include "tocca/ops/nadam.h"
 #include "tocca/train/batch.h"
 #include "tocca/train/pair_pass.h"
@@ -82,6 +83,10 @@ class TrainingStep {
   LossTerms gradients(const Batch& batch, const RowReader<S>& read, const Rng& rng);
   /// The same, then one Nadam step with weight decay.
   LossTerms step(const Batch& batch, const RowReader<S>& read, const Rng& rng, const NadamOptions& options);
+
+  /// Moments and where the optimiser stands, to a file and back. Throws InputError for a file of another network.
+  void save_optimizer(TensorFile& file) const;
+  void load_optimizer(const TensorFile& file);
 
   /// From now on another objective; moments and statistics stay.
   void set_objective(const Objective& objective);

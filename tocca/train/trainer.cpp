@@ -34,6 +34,19 @@ struct Snapshot {
   Score score;
 };
 
+// An epoch's record as numbers, for a checkpoint.
+constexpr Index kRecordNumbers = 10;
+
+RowVector<double> numbers_of(const EpochRecord& r) {
+  return RowVector<double>{{static_cast<double>(r.epoch), r.terms.task, r.terms.agreement, r.terms.decorrelation,
+                            r.terms.reconstruction, r.terms.separation, r.weight_decay, r.validation_score,
+                            r.validation_loss, r.sum_correlation}};
+}
+
+EpochRecord record_of(const RowVector<double>& n) {
+  return {static_cast<int>(n(0)), {n(1), n(2), n(3), n(4), n(5)}, n(6), n(7), n(8), n(9)};
+}
+
 // One run of the loop; its members are what the epochs share.
 class Run {
  public:
@@ -48,11 +61,13 @@ class Run {
         least_rows_(least_rows()),
         step_(network, options.objective, capacity(), context),
         clusters_(training, options.clusters),
-        recent_(network.shape.shared_head ? network.views() : 1, network.shape.components) {}
+        recent_(network.shape.shared_head ? network.views() : 1, network.shape.components),
+        checkpoint_(options.checkpoint) {}
 
   TrainSummary run() {
     const auto start = std::chrono::steady_clock::now();
     keep(0);
+    if (const auto state = checkpoint_.load()) restore(*state);
     if (pretrain()) main_phase();
     conclude();
     summary_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -62,17 +77,20 @@ class Run {
  private:
   // False when the run ended there.
   bool pretrain() {
-    if (options_.pretrain_epochs == 0) return true;
+    if (options_.pretrain_epochs == 0 || summary_.epochs > 0) return true;
     const Phase phase{"pretraining epoch", options_.pretrain_epochs, 0};
     summary_.pretraining = true;
     step_.set_objective(options_.pretraining);
-    for (int epoch = 1; epoch <= phase.epochs; ++epoch) {
+    for (int epoch = pretrained_ + 1; epoch <= phase.epochs; ++epoch) {
       EpochRecord record;
       record.epoch = epoch;
       if (!run_epoch(record, phase)) return false;
-      if (network_.finite()) continue;
-      summary_.status = TrainStatus::diverged;
-      return false;
+      if (!network_.finite()) {
+        summary_.status = TrainStatus::diverged;
+        return false;
+      }
+      pretrained_ = epoch;
+      keep_state();
     }
     summary_.pretraining = false;
     step_.set_objective(options_.objective);
@@ -82,13 +100,62 @@ class Run {
 
   void main_phase() {
     const Phase phase{"epoch", options_.epochs, options_.pretrain_epochs};
-    for (int epoch = 1; epoch <= phase.epochs; ++epoch) {
+    // A run that was stopped between its last epoch and its end has nothing left to do.
+    if (!summary_.history.empty() && stopped_early(summary_.history.back())) return;
+    for (int epoch = summary_.epochs + 1; epoch <= phase.epochs; ++epoch) {
       EpochRecord record;
       record.epoch = epoch;
       if (!run_epoch(record, phase)) break;
       finish_epoch(record);
-      if (summary_.status == TrainStatus::diverged || stopped_early(record)) break;
+      if (summary_.status == TrainStatus::diverged) break;
+      keep_state();
+      if (stopped_early(record)) break;
     }
+  }
+
+  void keep_state() {
+    if (!checkpoint_.wanted()) return;
+    TensorFile state;
+    add_values(state, "parameters", network_.parameters.values());
+    add_values(state, "statistics", network_.statistics.values());
+    add_values(state, "best.parameters", best_.parameters.values());
+    add_values(state, "best.statistics", best_.statistics.values());
+    add_values(state, "progress",
+               Vector<double>{{static_cast<double>(pretrained_), static_cast<double>(best_.epoch), best_.score.first,
+                               best_.score.second, scored_ ? 1.0 : 0.0}});
+    Matrix<double> history(static_cast<Index>(summary_.history.size()), kRecordNumbers);
+    for (std::size_t i = 0; i < summary_.history.size(); ++i) {
+      history.row(static_cast<Index>(i)) = numbers_of(summary_.history[i]);
+    }
+    state.add("history", history);
+    step_.save_optimizer(state);
+    recent_.save(state);
+    clusters_.save(state);
+    checkpoint_.keep(std::move(state));
+  }
+
+  void restore(const TensorFile& state) {
+    read_values(state, "parameters", network_.parameters.values());
+    read_values(state, "statistics", network_.statistics.values());
+    read_values(state, "best.parameters", best_.parameters.values());
+    read_values(state, "best.statistics", best_.statistics.values());
+    Vector<double> progress(5);
+    read_values(state, "progress", progress);
+    pretrained_ = static_cast<int>(progress(0));
+    best_.epoch = static_cast<int>(progress(1));
+    best_.score = {progress(2), progress(3)};
+    scored_ = progress(4) != 0;
+    const Matrix<double>& history = state.matrix_d("history");
+    if (history.rows() > 0 && history.cols() != kRecordNumbers) {
+      throw InputError("load", "tensor 'history': of another shape; the file is damaged");
+    }
+    for (Index i = 0; i < history.rows(); ++i) summary_.history.push_back(record_of(history.row(i)));
+    summary_.epochs = static_cast<int>(history.rows());
+    step_.load_optimizer(state);
+    recent_.load(state);
+    clusters_.load(state);
+    context_.info(fmt::format("going on after epoch {} of {}", pretrained_ + summary_.epochs,
+                              options_.pretrain_epochs + options_.epochs));
   }
 
   [[nodiscard]] Index least_rows() const {
@@ -256,6 +323,11 @@ class Run {
     network_.statistics = best_.statistics;
     summary_.best_epoch = best_.epoch;
     summary_.message = message();
+    if (summary_.status == TrainStatus::interrupted) {
+      checkpoint_.write();
+    } else {
+      checkpoint_.remove();
+    }
   }
 
   [[nodiscard]] std::string where() const {
@@ -271,7 +343,8 @@ class Run {
         return fmt::format("stopped after epoch {}: no better validation score for {} epochs; {}", summary_.epochs,
                            options_.patience, kept);
       case TrainStatus::interrupted:
-        return fmt::format("interrupted in {}; {}", where(), kept);
+        return fmt::format("interrupted in {}; {}{}", where(), kept,
+                           checkpoint_.wanted() ? "; the same command goes on from there" : "");
       case TrainStatus::diverged:
         return fmt::format(
             "diverged in {}: {}; {}. Lower learning_rate (now {}), or raise whitening_epsilon or batch_size", where(),
@@ -309,6 +382,8 @@ class Run {
   TrainingStep<float> step_;
   PseudoLabels clusters_;
   RecentActivations recent_;
+  Checkpoint checkpoint_;
+  int pretrained_ = 0;  // epochs of pre-training finished
   TrainSummary summary_;
   Snapshot best_;
   bool scored_ = false;  // an epoch was measured on validation data

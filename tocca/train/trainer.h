@@ -9,6 +9,7 @@
 #include "tocca/core/rng.h"
 #include "tocca/data/views.h"
 #include "tocca/model/network.h"
+#include "tocca/train/checkpoint.h"
 #include "tocca/train/step.h"
 
 namespace tocca {
@@ -36,6 +37,7 @@ struct TrainOptions {
   /// sample's views): M. Caron et al., Deep clustering for unsupervised learning of visual features, ECCV 2018. Numbers
   /// are kept as far as the clusters overlap, so that the head goes on. 0: the labels of the data set.
   Index clusters = 0;
+  CheckpointOptions checkpoint = {};
   int patience = 20;  ///< epochs without a better validation score before stopping; 0: never stop early
 };
 
@@ -80,7 +82,9 @@ struct TrainingData {
 /// one of the highest validation score, the lowest loss among equals; with the LDA objective the lowest loss; otherwise the
 /// highest sum correlation. Where nothing can be scored the last epoch's are kept. A run that diverges, or is
 /// interrupted, keeps the best weights so far, which are finite; those it began with (best_epoch 0) when no epoch
-/// ended. Same rng, same bits, for any number of threads. Throws InputError: batch size below 2, or with batch
+/// ended. With a checkpoint, the state after an epoch is written from time to time and when the run is interrupted; a
+/// run that finds one of its own goes on from there, to the same bits as one that was never stopped; one that ends by
+/// itself removes it. Same rng, same bits, for any number of threads. Throws InputError: batch size below 2, or with batch
 /// covariance not above the number of components; no samples; fewer than 2 samples of a view.
 TrainSummary train(Network<float>& network, const TrainingData& training, const TrainingData& validation,
                    const TrainOptions& options, const Rng& rng, const Context& context);

@@ -5,17 +5,22 @@
 
 #include <atomic>
 #include <cmath>
+#include <filesystem>
 #include <numeric>
 #include <set>
 
 #include "tocca/core/error.h"
+#include "tocca/core/file.h"
 #include "tocca/linalg/cca.h"
+#include "tocca/testing/error_message.h"
+#include "tocca/testing/temp_dir.h"
 #include "tocca/testing/two_views.h"
 
 namespace tocca {
 namespace {
 
 using ::testing::HasSubstr;
+using tocca::testing::error_message;
 using tocca::testing::make_shared;
 
 // A training and a validation set, standardised as they are.
@@ -230,6 +235,94 @@ TEST(Train, ProgressNamesTheTermsAndCountsUp) {
   EXPECT_EQ(done, 3);
   EXPECT_EQ(names, (std::set<std::string>{"agreement", "decorrelation", "sum correlation", "task", "validation score",
                                           "weight decay"}));
+}
+
+// Cancels after that many calls of progress, of which each step makes one.
+struct CancelAfter {
+  explicit CancelAfter(int calls) : left(calls) {
+    context.cancel = &flag;
+    context.progress = [this](const Progress&) {
+      if (--left == 0) flag = true;
+    };
+  }
+  int left;
+  std::atomic<bool> flag = false;
+  Context context;
+};
+
+// Every kind of state there is: pre-training, pairs, whitening, decorrelation, clusters, decoders.
+std::vector<Setting> settings_to_resume() {
+  Setting whitened;
+  whitened.shape.projection = Projection::whiten;
+  whitened.options.objective.perturbation.dropout = 0.2;
+  whitened.options.mixup = 0.3;
+  Setting layer;
+  layer.shape.projection = Projection::cca;
+  layer.options.pretrain_epochs = 3;
+  layer.options.pretraining = {
+      .task = Task::none, .agreement = Agreement::trace_norm, .agreement_weight = 1, .skip_cca_layer = true};
+  layer.options.objective.agreement = Agreement::none;
+  Setting clusters;
+  clusters.options.clusters = 4;
+  clusters.shape.decorrelated = true;
+  clusters.shape.reconstructs = true;
+  clusters.shape.private_components = 2;
+  std::vector<Setting> all{whitened, layer, clusters};
+  for (Setting& s : all) {
+    s.options.epochs = 7;
+    s.options.patience = 5;
+  }
+  return all;
+}
+
+TEST(Checkpoint, AnInterruptedRunGoesOnToTheSameBits) {
+  for (Setting& s : settings_to_resume()) {
+    Network<float> whole(s.shape);
+    const TrainSummary summary = s.run(whole);
+    const tocca::testing::TempDir dir;
+    s.options.checkpoint = {.path = dir.file("state"), .fingerprint = "same"};
+    Network<float> resumed(s.shape);
+    TrainSummary last;
+    int runs = 0;
+    for (const int calls : {2, 5, 9, 7, 1000}) {  // in the first epoch, in pre-training, in the middle of later epochs
+      CancelAfter cancel(calls);
+      resumed = Network<float>(s.shape);
+      last = s.run(resumed, cancel.context);
+      ++runs;
+      if (last.status != TrainStatus::interrupted) break;
+    }
+    EXPECT_GT(runs, 3);
+    EXPECT_EQ(last.status, summary.status);
+    EXPECT_EQ(last.best_epoch, summary.best_epoch);
+    EXPECT_EQ(resumed.parameters.values(), whole.parameters.values());
+    EXPECT_EQ(resumed.statistics.values(), whole.statistics.values());
+    ASSERT_EQ(last.history.size(), summary.history.size());
+    for (std::size_t i = 0; i < last.history.size(); ++i) {
+      EXPECT_EQ(last.history[i].terms.task, summary.history[i].terms.task);
+      EXPECT_EQ(last.history[i].epoch, summary.history[i].epoch);
+    }
+    EXPECT_FALSE(std::filesystem::exists(dir.file("state")));
+  }
+}
+
+TEST(Checkpoint, OfAnotherRunOrDamagedIsRefusedAndKept) {
+  const tocca::testing::TempDir dir;
+  Setting s;
+  s.options.checkpoint = {.path = dir.file("state"), .fingerprint = "one"};
+  Network<float> network(s.shape);
+  {
+    CancelAfter cancel(9);
+    s.run(network, cancel.context);
+  }
+  const std::string bytes = read_file(dir.file("state"));
+  s.options.checkpoint.fingerprint = "another";
+  EXPECT_THAT(error_message<InputError>([&] { s.run(network); }), HasSubstr("other data or settings"));
+  EXPECT_EQ(read_file(dir.file("state")), bytes);
+  s.options.checkpoint.fingerprint = "one";
+  dir.write("state", bytes.substr(0, bytes.size() / 2));
+  EXPECT_NE(error_message<InputError>([&] { s.run(network); }), "(nothing was thrown)");
+  dir.write("state", "sample,a\n1,2\n");
+  EXPECT_NE(error_message<InputError>([&] { s.run(network); }), "(nothing was thrown)");
 }
 
 }  // namespace

@@ -123,6 +123,25 @@ Matrix<double> RecentActivations::projected(const Network<float>& network, Index
   return project_activations<float>(network, view, a).cast<double>();
 }
 
+void RecentActivations::save(TensorFile& file) const {
+  add_values(file, "recent.place", Vector<double>{{static_cast<double>(next_), static_cast<double>(filled_)}});
+  for (std::size_t v = 0; v < rings_.size(); ++v) file.add("recent.view" + std::to_string(v), rings_[v].topRows(filled_));
+}
+
+void RecentActivations::load(const TensorFile& file) {
+  Vector<double> place(2);
+  read_values(file, "recent.place", place);
+  next_ = static_cast<Index>(place(0));
+  filled_ = static_cast<Index>(place(1));
+  for (std::size_t v = 0; v < rings_.size(); ++v) {
+    const Matrix<float>& ring = file.matrix_f("recent.view" + std::to_string(v));
+    const bool fits = ring.rows() == filled_ && filled_ <= rings_[v].rows() && ring.cols() == rings_[v].cols() &&
+                      next_ >= 0 && next_ <= filled_;
+    if (!fits) throw InputError("load", "tensor 'recent': of another shape; the file is damaged");
+    rings_[v].topRows(filled_) = ring;
+  }
+}
+
 void validate_epoch(const Network<float>& network, const Objective& objective, const TrainingData& validation,
                     const RecentActivations& recent, const Context& context, EpochRecord& record) {
   record.validation_score = record.validation_loss = record.sum_correlation = kNan;

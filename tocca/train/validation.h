@@ -16,6 +16,10 @@ class RecentActivations {
   [[nodiscard]] Matrix<double> projected(const Network<float>& network, Index view) const;
   [[nodiscard]] Index rows() const { return filled_; }
 
+  /// To a file and back.
+  void save(TensorFile& file) const;
+  void load(const TensorFile& file);
+
  private:
   std::vector<Matrix<float>> rings_;  // (V) of (capacity × d_o)
   Index next_ = 0;
