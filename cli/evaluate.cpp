@@ -109,8 +109,8 @@ Target load_target(const DataRequest& request, const ModelData& loaded, const Mo
   // Columns under other names, where it is clear which target they are of.
   if (!given.empty() && loaded.model.targets.size() == 1 && loaded.model.classes.empty()) names = split_columns(given);
   if (names.size() != target.columns.size()) {
-    throw InputError("--labels", fmt::format("columns: got {}, need {} for {}", given, target.columns.size(),
-                                             target.name()));
+    throw InputError("--labels",
+                     fmt::format("columns: got {}, need {} for {}", given, target.columns.size(), target.name()));
   }
   std::vector<std::vector<std::string>> texts;
   for (const LabelTexts& column : load_labels(request, loaded.data, names, session)) texts.push_back(column.text);

@@ -106,12 +106,13 @@ std::vector<ResultRow> result_rows(const FitResult& result, Index samples) {
 void write_history(const std::string& path, const TrainSummary& summary) {
   const auto cell = [](double value) { return std::isfinite(value) ? fmt::format("{}", value) : std::string(); };
   write_file(path, [&](std::ostream& out) {
-    out << "epoch,task,agreement,decorrelation,reconstruction,weight_decay,validation_score,validation_loss,sum_correlation\n";
+    out << "epoch,task,agreement,decorrelation,reconstruction,weight_decay,validation_score,validation_loss,sum_"
+           "correlation\n";
     for (const EpochRecord& epoch : summary.history) {
-      out << fmt::format("{},{},{},{},{},{},{},{},{}\n", epoch.epoch, cell(epoch.terms.task), cell(epoch.terms.agreement),
-                         cell(epoch.terms.decorrelation), cell(epoch.terms.reconstruction),
-                         cell(epoch.weight_decay), cell(epoch.validation_score),
-                         cell(epoch.validation_loss), cell(epoch.sum_correlation));
+      out << fmt::format("{},{},{},{},{},{},{},{},{}\n", epoch.epoch, cell(epoch.terms.task),
+                         cell(epoch.terms.agreement), cell(epoch.terms.decorrelation), cell(epoch.terms.reconstruction),
+                         cell(epoch.weight_decay), cell(epoch.validation_score), cell(epoch.validation_loss),
+                         cell(epoch.sum_correlation));
     }
   });
 }
@@ -148,7 +149,8 @@ nlohmann::ordered_json json_views(const LoadedData& data, const FittedModel& mod
 void tell(const FitRequest& request, const LoadedData& data, const FitResult& result, const Options& options,
           Session& session) {
   const TrainSummary& summary = result.summary;
-  session.note(training_text(result.model, summary) + correlation_text(result.model) + fmt::format("model    {}\n", request.model));
+  session.note(training_text(result.model, summary) + correlation_text(result.model) +
+               fmt::format("model    {}\n", request.model));
   if (!request.report.empty()) session.note(fmt::format("report   {}/report.html\n", request.report));
   session.json(json_rows(result_rows(result, data.views.size())), options.seed,
                {{"method", options.method},
@@ -180,7 +182,8 @@ int run_fit(const FitRequest& request, Session& session) {
     const LabelSource source = parse_labels(request.data.labels);
     labelled = load_dataset(request.data, data, target_sources(request.settings, source.column, options), session);
   } else if (!request.settings.tasks.empty() && request.settings.tasks[0].find('=') != std::string::npos) {
-    throw InputError("--task", fmt::format("got '{}', which names columns; give --labels FILE", request.settings.tasks[0]));
+    throw InputError("--task",
+                     fmt::format("got '{}', which names columns; give --labels FILE", request.settings.tasks[0]));
   }
   const Dataset& dataset = labelled.dataset;
   session.note(data_text(data, dataset));
@@ -214,9 +217,10 @@ Action set_up_fit(CLI::App& app) {
   add_data_options(app, request->data, LabelUse::optional);
   add_settings_options(app, request->settings);
   app.add_option("--model", request->model, "Model file to write (safetensors)")->type_name("OUT")->required();
-  app.add_option("--checkpoint", request->checkpoint,
-                 "File for the state of training, written every half minute and when interrupted; the same command goes "
-                 "on from it. Removed at the end")
+  app.add_option(
+         "--checkpoint", request->checkpoint,
+         "File for the state of training, written every half minute and when interrupted; the same command goes "
+         "on from it. Removed at the end")
       ->type_name("FILE");
   app.add_option("--report", request->report, "Folder for report.html and history.csv")->type_name("DIR");
   return [request](Session& session) { return run_fit(*request, session); };

@@ -37,8 +37,8 @@ std::string methods_text() {
 std::string tasks_text() {
   std::vector<std::vector<std::string>> rows{{"task", "what it predicts, and by which loss", "measured by", "source"}};
   for (const TaskRow& task : tasks()) {
-    rows.push_back({std::string(task.name), std::string(task.title), std::string(task.metrics),
-                    std::string(task.source)});
+    rows.push_back(
+        {std::string(task.name), std::string(task.title), std::string(task.metrics), std::string(task.source)});
   }
   return align(rows);
 }

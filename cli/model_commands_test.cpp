@@ -270,5 +270,31 @@ TEST(Methods, ListsMethodsFormatsAndOptions) {
   EXPECT_EQ(result["formats"][0]["format"], "csv");
 }
 
+TEST(Transform, GivesPrivateComponentsWhereThereAreSome) {
+  const Files files;
+  ASSERT_EQ(tocca(files.fit({"--set", "reconstruction=decoder", "--set", "private_components=2"})).code, kSuccess);
+  const std::string out = files.dir.file("private.csv");
+  std::vector<std::string> arguments = files.apply("transform", {"--out", out, "--private"});
+  for (const std::string& view : files.both()) arguments.push_back(view);
+  ASSERT_EQ(tocca(arguments).code, kSuccess);
+  EXPECT_EQ(lines(content(out))[0], "sample,left_private_0,left_private_1,right_private_0,right_private_1");
+  ASSERT_EQ(tocca(files.fit()).code, kSuccess);
+  EXPECT_THAT(tocca(arguments).err, HasSubstr("no private components"));
+}
+
+TEST(EarlyFusion, TakesThePartsByNameAgain) {
+  const Files files;
+  ASSERT_EQ(tocca(files.fit({"--method", "nn", "--set", "fusion=early"})).code, kSuccess);
+  const std::string out = files.dir.file("out.csv");
+  std::vector<std::string> both = files.apply("transform", {"--out", out});
+  for (const std::string& view : files.both()) both.push_back(view);
+  ASSERT_EQ(tocca(both).code, kSuccess);
+  EXPECT_EQ(lines(content(out))[0], "sample,all_0,all_1,all_2");
+  std::vector<std::string> half =
+      files.apply("predict", {"--out", out, "--view", "left=" + files.dir.file("left.csv")});
+  ASSERT_EQ(tocca(half).code, kSuccess);  // one part is not enough to predict from
+  EXPECT_EQ(lines(content(out))[1].substr(0, 4), "p0,,");
+}
+
 }  // namespace
 }  // namespace tocca::cli

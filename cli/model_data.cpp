@@ -10,6 +10,7 @@ namespace {
 
 std::vector<Index> given_views(const FittedModel& model, const Views& data) {
   std::vector<Index> given;
+  if (!model.fused.empty()) return {0};  // the one view that the files' views make
   for (Index v = 0; v < model.view_count(); ++v) {
     const std::string& name = model.views[static_cast<std::size_t>(v)].name;
     const bool there =

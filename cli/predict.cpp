@@ -89,7 +89,8 @@ void write_columns(const std::string& path, const std::vector<std::string>& samp
 Index without_any_view(const Views& views) {
   Index count = 0;
   for (Index i = 0; i < views.size(); ++i) {
-    count += std::none_of(views.views.begin(), views.views.end(), [&](const View& view) { return view.has(i); }) ? 1 : 0;
+    count +=
+        std::none_of(views.views.begin(), views.views.end(), [&](const View& view) { return view.has(i); }) ? 1 : 0;
   }
   return count;
 }
@@ -143,10 +144,11 @@ int run_predict(const PredictRequest& request, Session& session) {
 Action set_up_predict(CLI::App& app) {
   const auto request = std::make_shared<PredictRequest>();
   add_model_options(app, request->input, LabelUse::none);
-  app.add_option("--out", request->out,
-                 "CSV file to write: sample, predicted, then p:CLASS (probabilities) or score:CLASS (decision values of "
-                 "a linear SVM or spls-da); of other targets predicted:COLUMN, log_hazard:TIME,EVENT or p:COLUMN; empty "
-                 "for a sample without any view")
+  app.add_option(
+         "--out", request->out,
+         "CSV file to write: sample, predicted, then p:CLASS (probabilities) or score:CLASS (decision values of "
+         "a linear SVM or spls-da); of other targets predicted:COLUMN, log_hazard:TIME,EVENT or p:COLUMN; empty "
+         "for a sample without any view")
       ->type_name("FILE.csv")
       ->required();
   return [request](Session& session) { return run_predict(*request, session); };

@@ -100,17 +100,16 @@ void add_settings_options(CLI::App& app, SettingsRequest& request) {
 
 std::vector<TargetSource> target_sources(const SettingsRequest& request, const std::string& label_columns,
                                          Options& options) {
-  const bool several = std::any_of(request.tasks.begin(), request.tasks.end(), [](const std::string& task) {
-    return task.find('=') != std::string::npos;
-  });
+  const bool several = std::any_of(request.tasks.begin(), request.tasks.end(),
+                                   [](const std::string& task) { return task.find('=') != std::string::npos; });
   if (!several) {
     if (options.task == "auto") return {{TargetKind::classification, split_columns(label_columns)}};
     const TaskRow& task = find_task(options.task);
     return {{task.labels.value_or(TargetKind::classification), split_columns(label_columns)}};
   }
   if (!label_columns.empty()) {
-    throw InputError("--task", fmt::format("names the columns itself: got --labels FILE:{}, need --labels FILE",
-                                           label_columns));
+    throw InputError("--task",
+                     fmt::format("names the columns itself: got --labels FILE:{}, need --labels FILE", label_columns));
   }
   std::vector<TargetSource> sources;
   std::string labels_weight;
@@ -119,7 +118,8 @@ std::vector<TargetSource> target_sources(const SettingsRequest& request, const s
     const std::size_t sign = text.rfind('=');
     const std::size_t colon = text.find(':', sign == std::string::npos ? 0 : sign);
     if (sign == std::string::npos || sign == 0) {
-      throw InputError("--task", fmt::format("got '{}' among several, need COLUMNS=NAME, such as age=regression", text));
+      throw InputError("--task",
+                       fmt::format("got '{}' among several, need COLUMNS=NAME, such as age=regression", text));
     }
     const std::string kind = text.substr(sign + 1, colon == std::string::npos ? colon : colon - sign - 1);
     const std::string weight = colon == std::string::npos ? "1" : text.substr(colon + 1);

@@ -31,7 +31,8 @@ class Study {
       right << 'p' << i << ',' << rng.normal() << ',' << hidden + 0.2 * rng.normal() << ',' << rng.normal() << '\n';
       outcomes << 'p' << i << ',' << (hidden > 0 ? "high" : "low") << ',' << 50 + 10 * hidden << ','
                << (i % 7 == 0 ? "NA" : std::to_string(70 - 5 * hidden)) << ',' << std::exp(-hidden) << ','
-               << (i % 4 != 0 ? 1 : 0) << ',' << (hidden > 0.5 ? "yes" : "no") << ',' << (hidden < -0.5 ? 1 : 0) << '\n';
+               << (i % 4 != 0 ? 1 : 0) << ',' << (hidden > 0.5 ? "yes" : "no") << ',' << (hidden < -0.5 ? 1 : 0)
+               << '\n';
     }
     dir.write("left.csv", left.str());
     dir.write("right.csv", right.str());
@@ -44,8 +45,8 @@ class Study {
   [[nodiscard]] Outcome fit(const std::string& columns, std::initializer_list<std::string> more) const {
     std::vector<std::string> arguments = views();
     arguments.insert(arguments.begin(), "fit");
-    arguments = with(arguments, {"--labels", dir.file("outcomes.csv") + columns, "--model", model(), "--components", "3",
-                                 "--set", "epochs=80", "--set", "hidden_size=16"});
+    arguments = with(arguments, {"--labels", dir.file("outcomes.csv") + columns, "--model", model(), "--components",
+                                 "3", "--set", "epochs=80", "--set", "hidden_size=16"});
     return tocca(with(arguments, more));
   }
   [[nodiscard]] nlohmann::json evaluate(const std::string& columns = "") const {
@@ -58,8 +59,8 @@ class Study {
   }
   // The header line and the first row.
   [[nodiscard]] std::vector<std::string> predict() const {
-    const Outcome outcome = tocca({"predict", "--view", "right=" + dir.file("right.csv"), "--model", model(), "--out",
-                                   dir.file("out.csv")});
+    const Outcome outcome = tocca(
+        {"predict", "--view", "right=" + dir.file("right.csv"), "--model", model(), "--out", dir.file("out.csv")});
     EXPECT_EQ(outcome.code, kSuccess) << outcome.err;
     return lines(content(dir.file("out.csv")));
   }
@@ -104,8 +105,8 @@ TEST(Tasks, Multilabel) {
 
 TEST(Tasks, SeveralAtOnceWithWeights) {
   const Study study;
-  const Outcome outcome =
-      study.fit("", {"--task", "age=regression:0.5", "--task", "group=classification", "--task", "time,dead=survival:0.2"});
+  const Outcome outcome = study.fit(
+      "", {"--task", "age=regression:0.5", "--task", "group=classification", "--task", "time,dead=survival:0.2"});
   EXPECT_EQ(outcome.code, kSuccess) << outcome.err;
   EXPECT_EQ(study.predict()[0], R"(sample,predicted,p:high,p:low,predicted:age,"log_hazard:time,dead")");
   const auto result = study.evaluate();

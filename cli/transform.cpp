@@ -19,26 +19,35 @@ constexpr std::string_view kViewPlace = "{view}";
 struct TransformRequest {
   ModelRequest input;
   std::string out;
+  bool private_parts = false;
 };
 
-// Projections of one view for all samples; NaN where a sample lacks it.
-Matrix<double> project_all(const ModelData& loaded, Index view, const Context& context) {
+// Projections, or private components, of one view for all samples; NaN where a sample lacks it.
+Matrix<double> project_all(const ModelData& loaded, Index view, bool private_parts, const Context& context) {
   const auto samples = samples_with_view(loaded.views, view);
-  const Matrix<double> z = transform(loaded.model, loaded.views, view, samples, context);
+  const Matrix<double> z =
+      (private_parts ? private_components : transform)(loaded.model, loaded.views, view, samples, context);
   Matrix<double> all =
       Matrix<double>::Constant(loaded.views.size(), z.cols(), std::numeric_limits<double>::quiet_NaN());
   for (std::size_t i = 0; i < samples.size(); ++i) all.row(samples[i]) = z.row(static_cast<Index>(i));
   return all;
 }
 
-SampleTable side_by_side(const ModelData& loaded, const std::vector<Index>& views, const Context& context) {
-  const Index k = loaded.model.components();
+Index columns_of(const ModelData& loaded, bool private_parts) {
+  if (!private_parts) return loaded.model.components();
+  return loaded.model.network ? loaded.model.network->shape.private_components : 0;
+}
+
+SampleTable side_by_side(const ModelData& loaded, const std::vector<Index>& views, bool private_parts,
+                         const Context& context) {
+  const Index k = columns_of(loaded, private_parts);
   SampleTable table{loaded.views.samples, {}, {}};
   table.values.resize(loaded.views.size(), k * static_cast<Index>(views.size()));
   for (std::size_t v = 0; v < views.size(); ++v) {
-    table.values.middleCols(static_cast<Index>(v) * k, k) = project_all(loaded, views[v], context);
+    table.values.middleCols(static_cast<Index>(v) * k, k) = project_all(loaded, views[v], private_parts, context);
     for (Index j = 0; j < k; ++j) {
-      table.columns.push_back(fmt::format("{}_{}", loaded.model.views[static_cast<std::size_t>(views[v])].name, j));
+      table.columns.push_back(fmt::format("{}_{}{}", loaded.model.views[static_cast<std::size_t>(views[v])].name,
+                                          private_parts ? "private_" : "", j));
     }
   }
   return table;
@@ -81,19 +90,20 @@ int run_transform(const TransformRequest& request, Session& session) {
     require_writable("--out", file.path);
     require_not_input("--out", file.path, input_files(request.input));
   }
+  const Index columns = columns_of(loaded, request.private_parts);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const OutputFile& file : files) {
-    write_table(file.path, side_by_side(loaded, file.views, context));
+    write_table(file.path, side_by_side(loaded, file.views, request.private_parts, context));
     for (const Index v : file.views) {
       const View& view = loaded.views.views[static_cast<std::size_t>(v)];
       rows.push_back({{"view", view.name},
                       {"samples", loaded.views.size()},
-                      {"columns", loaded.model.components()},
+                      {"columns", columns},
                       {"missing", loaded.views.size() - view.present()},
                       {"file", file.path}});
     }
     session.note(fmt::format("{} samples × {} columns in {}\n", loaded.views.size(),
-                             loaded.model.components() * static_cast<Index>(file.views.size()), file.path));
+                             columns * static_cast<Index>(file.views.size()), file.path));
   }
   session.json(rows, loaded.seed, {{"method", loaded.model.method}, {"out", request.out}});
   return kSuccess;
@@ -109,6 +119,8 @@ Action set_up_transform(CLI::App& app) {
                  "{view} in the name a file for each view (n × k). A sample that lacks a view has empty fields (NaN)")
       ->type_name("FILE")
       ->required();
+  app.add_flag("--private", request->private_parts,
+               "Private components of each view (private_components) instead of the shared space");
   return [request](Session& session) { return run_transform(*request, session); };
 }
 

@@ -58,10 +58,13 @@ LabelColumn labels_of(TableFile table, const std::string& column) {
 
 std::span<const ReaderFormat> reader_formats() {
   static const ReaderFormat kFormats[] = {
-      {"csv", {".csv", ".csv.gz"}, "text with commas (RFC 4180)", read_text<','>, read_text_labels<','>,
+      {"csv",
+       {".csv", ".csv.gz"},
+       "text with commas (RFC 4180)",
+       read_text<','>,
+       read_text_labels<','>,
        read_text_columns<','>},
-      {"tsv", {".tsv", ".tsv.gz"}, "text with tabs", read_text<'\t'>, read_text_labels<'\t'>,
-       read_text_columns<'\t'>},
+      {"tsv", {".tsv", ".tsv.gz"}, "text with tabs", read_text<'\t'>, read_text_labels<'\t'>, read_text_columns<'\t'>},
       {"npy", {".npy"}, "NumPy array, used in place", detail::read_npy},
       {"idx",
        {".idx", ".idx.gz", "-idx1-ubyte", "-idx1-ubyte.gz", ".idx1-ubyte", ".idx1-ubyte.gz", "-idx3-ubyte",

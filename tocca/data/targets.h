@@ -1,4 +1,5 @@
-/// What is to be predicted of a sample beyond one class: numbers, survival times, yes-or-no properties, further classes.
+/// What is to be predicted of a sample beyond one class: numbers, survival times, yes-or-no properties, further
+/// classes.
 #pragma once
 
 #include <span>

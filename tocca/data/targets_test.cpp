@@ -16,7 +16,8 @@ using tocca::testing::error_message;
 using Texts = std::vector<std::vector<std::string>>;
 
 TEST(MakeTarget, ReadsNumbersAndLeavesGaps) {
-  const Target target = make_target(TargetKind::regression, {"age", "weight"}, Texts{{"3", "NA", "-1"}, {"", "nan", "2.5"}});
+  const Target target =
+      make_target(TargetKind::regression, {"age", "weight"}, Texts{{"3", "NA", "-1"}, {"", "nan", "2.5"}});
   EXPECT_EQ(target.name(), "age,weight");
   EXPECT_EQ(target.size(), 3);
   EXPECT_EQ(target.values(0, 0), 3);
@@ -29,7 +30,8 @@ TEST(MakeTarget, ReadsNumbersAndLeavesGaps) {
 }
 
 TEST(MakeTarget, ReadsYesAndNoInManyWords) {
-  const Target target = make_target(TargetKind::multilabel, {"a"}, Texts{{"1", "0", "Yes", "no", "TRUE", "False", "", "1.0"}});
+  const Target target =
+      make_target(TargetKind::multilabel, {"a"}, Texts{{"1", "0", "Yes", "no", "TRUE", "False", "", "1.0"}});
   const std::vector<double> expected{1, 0, 1, 0, 1, 0, std::nan(""), 1};
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const double value = target.values(static_cast<Index>(i), 0);

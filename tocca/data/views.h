@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "tocca/data/labels.h"
-#include "tocca/data/targets.h"
 #include "tocca/data/table.h"
+#include "tocca/data/targets.h"
 
 namespace tocca {
 

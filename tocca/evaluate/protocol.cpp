@@ -13,6 +13,7 @@
 #include "tocca/linalg/correlation.h"
 #include "tocca/metrics/classification.h"
 #include "tocca/metrics/clustering.h"
+#include "tocca/metrics/columns.h"
 #include "tocca/metrics/ranking.h"
 #include "tocca/metrics/regression.h"
 #include "tocca/metrics/retrieval.h"
@@ -91,18 +92,6 @@ void add_cluster_scores(std::vector<Score>& scores, const std::string& test_view
   scores.push_back({"all", test_view, "clustering_accuracy", clustering_accuracy(predicted, codes), n, {}});
 }
 
-std::vector<double> column(const Matrix<double>& values, Index c) {
-  std::vector<double> numbers;
-  for (Index i = 0; i < values.rows(); ++i) numbers.push_back(values(i, c));
-  return numbers;
-}
-
-std::vector<int> flags(const Matrix<double>& values, Index c) {
-  std::vector<int> known;
-  for (Index i = 0; i < values.rows(); ++i) known.push_back(std::isnan(values(i, c)) ? -1 : static_cast<int>(values(i, c)));
-  return known;
-}
-
 // Rows of `known` and of `predicted` are the same samples.
 void add_target_scores(std::vector<Score>& scores, const std::string& test_view, const Target& known,
                        const Matrix<double>& predicted) {
@@ -117,28 +106,28 @@ void add_target_scores(std::vector<Score>& scores, const std::string& test_view,
   }
   if (known.kind == TargetKind::survival) {
     add("concordance",
-        concordance_index(column(predicted, 0), column(known.values, 0), flags(known.values, 1)), known.known(),
-        known.name());
+        concordance_index(column_values(predicted, 0), column_values(known.values, 0), column_flags(known.values, 1)),
+        known.known(), known.name());
     return;
   }
   for (Index c = 0; c < known.values.cols(); ++c) {
     const std::string& name = known.columns[static_cast<std::size_t>(c)];
-    const auto numbers = column(predicted, c);
+    const auto numbers = column_values(predicted, c);
     const auto n = static_cast<Index>(known.values.rows() - known.values.col(c).array().isNaN().count());
     if (known.kind == TargetKind::regression) {
-      add("r_squared", r_squared(numbers, column(known.values, c)), n, name);
-      add("rmse", root_mean_squared_error(numbers, column(known.values, c)), n, name);
+      add("r_squared", r_squared(numbers, column_values(known.values, c)), n, name);
+      add("rmse", root_mean_squared_error(numbers, column_values(known.values, c)), n, name);
     } else {
-      add("auc", area_under_roc(numbers, flags(known.values, c)), n, name);
-      add("average_precision", average_precision(numbers, flags(known.values, c)), n, name);
+      add("auc", area_under_roc(numbers, column_flags(known.values, c)), n, name);
+      add("average_precision", average_precision(numbers, column_flags(known.values, c)), n, name);
     }
   }
 }
 
 void add_targets(std::vector<Score>& scores, const FittedModel& model, const Dataset& data, const Context& context) {
   if (data.targets.size() != model.targets.size()) {
-    throw InputError("evaluate", fmt::format("targets: got {}, need {} as in training", data.targets.size(),
-                                             model.targets.size()));
+    throw InputError("evaluate",
+                     fmt::format("targets: got {}, need {} as in training", data.targets.size(), model.targets.size()));
   }
   std::vector<Index> with_any;
   for (Index i = 0; i < data.views.size(); ++i) {
@@ -163,8 +152,8 @@ void add_retrieval_scores(std::vector<Score>& scores, const FittedModel& model, 
                           const Context& context) {
   const auto samples = samples_with_views(views, u, v);
   if (samples.empty()) return;
-  const RetrievalScores found = retrieval_scores(transform(model, views, u, samples, context),
-                                                 transform(model, views, v, samples, context));
+  const RetrievalScores found =
+      retrieval_scores(transform(model, views, u, samples, context), transform(model, views, v, samples, context));
   const auto n = static_cast<Index>(samples.size());
   const std::pair<const char*, double> figures[] = {{"recall_at_1", found.recall1},
                                                     {"recall_at_5", found.recall5},
@@ -197,8 +186,12 @@ std::vector<Score> cross_view_scores(const FittedModel& model, const Dataset& tr
                                          options, rng.split("svm", static_cast<std::uint64_t>(u)), context);
     for (Index v = 0; v < model.view_count(); ++v) {
       const Part& on = tested[static_cast<std::size_t>(v)];
-      scores.push_back({view_name(model, u), view_name(model, v), "accuracy", accuracy(svm.predict(on.rows), on.codes),
-                        labelled(on.codes), {}});
+      scores.push_back({view_name(model, u),
+                        view_name(model, v),
+                        "accuracy",
+                        accuracy(svm.predict(on.rows), on.codes),
+                        labelled(on.codes),
+                        {}});
     }
   }
   if (model.joint) {
@@ -210,8 +203,7 @@ std::vector<Score> cross_view_scores(const FittedModel& model, const Dataset& tr
   return scores;
 }
 
-std::vector<Score> model_scores(const FittedModel& model, const Dataset& data, const Context& context,
-                                bool retrieval) {
+std::vector<Score> model_scores(const FittedModel& model, const Dataset& data, const Context& context, bool retrieval) {
   std::vector<Score> scores;
   if (model.predicts() && data.labels.labelled() > 0) {
     const auto add = model.clustering ? add_cluster_scores : add_class_scores;
@@ -228,8 +220,12 @@ std::vector<Score> model_scores(const FittedModel& model, const Dataset& data, c
   for (const CanonicalPair& pair : model.pairs) {
     const Vector<double> correlations = canonical_correlations(model, pair, data.views, context);
     const auto n = static_cast<Index>(samples_with_views(data.views, pair.u, pair.v).size());
-    scores.push_back({view_name(model, pair.u), view_name(model, pair.v), "sum_correlation",
-                      correlations.size() > 0 ? correlations.sum() : kNan, n, {}});
+    scores.push_back({view_name(model, pair.u),
+                      view_name(model, pair.v),
+                      "sum_correlation",
+                      correlations.size() > 0 ? correlations.sum() : kNan,
+                      n,
+                      {}});
   }
   for (Index u = 0; retrieval && model.has_shared_space() && u < model.view_count(); ++u) {
     for (Index v = 0; v < model.view_count(); ++v) {

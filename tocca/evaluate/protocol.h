@@ -36,8 +36,8 @@ std::vector<Score> cross_view_scores(const FittedModel& model, const Dataset& tr
 /// index; of properties the area under the ROC curve and the average precision of each. For each pair of views the sum
 /// correlation of the canonical variates whose maps were fitted on training data; with `retrieval`, for each ordered
 /// pair, recall at 1, 5 and 10, median rank and mean reciprocal rank of a sample of the first among those of the second
-/// (cosine of projections). Throws InputError when the labels are of other classes than the model's, or `data` has other
-/// targets.
+/// (cosine of projections). Throws InputError when the labels are of other classes than the model's, or `data` has
+/// other targets.
 std::vector<Score> model_scores(const FittedModel& model, const Dataset& data, const Context& context,
                                 bool retrieval = false);
 

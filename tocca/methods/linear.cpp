@@ -140,14 +140,15 @@ Index sparse_components(const std::vector<int>& codes) {
   return static_cast<Index>(std::set<int>(codes.begin(), codes.end()).size()) - 1;
 }
 
-// x B + b of a view's columns as a classifier of its variates x W. Q, with B = W Q, is the regression of what B predicts
-// on the variates, which are orthogonal.
+// x B + b of a view's columns as a classifier of its variates x W. Q, with B = W Q, is the regression of what B
+// predicts on the variates, which are orthogonal.
 LinearClassifier variate_classifier(const SparsePlsView& view, const Matrix<double>& rows,
                                     const std::vector<int>& classes, Index class_count) {
   Matrix<double> predicted(rows.rows(), view.coefficients.cols());
   multiply<double>(Matrix<double>(rows.rowwise() - view.mean), view.coefficients, predicted);
   LinearClassifier classifier{Matrix<double>::Zero(view.weights.cols(), class_count),
-                              RowVector<double>::Constant(class_count, LinearClassifier::kNeverPredicted), 0, Link::none};
+                              RowVector<double>::Constant(class_count, LinearClassifier::kNeverPredicted), 0,
+                              Link::none};
   for (std::size_t c = 0; c < classes.size(); ++c) {
     const auto from = static_cast<Index>(c);
     classifier.bias(classes[c]) = view.intercept(from);

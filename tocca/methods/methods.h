@@ -40,9 +40,9 @@ struct Method {
   Task task = Task::heads;
   bool clusters = false;  ///< the labels of the heads are clusters found in training
   bool shared_head = true;
-  bool pretraining = false;  ///< with the trace norm of A, before the epochs counted
+  bool pretraining = false;     ///< with the trace norm of A, before the epochs counted
   bool reconstruction = false;  ///< a decoder of each view
-  bool final_cca = false;    ///< a linear CCA of the projections ends the fit
+  bool final_cca = false;       ///< a linear CCA of the projections ends the fit
   Classifier classifier = Classifier::svm;
   // Linear.
   bool ridge = false;

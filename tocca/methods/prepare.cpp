@@ -68,7 +68,8 @@ void check_each_view(const Dataset& data) {
 
 void check_target(const Target& target) {
   if (target.kind == TargetKind::classification) {
-    if (target.known() == 0) throw InputError("labels", fmt::format("target '{}': no sample has a value", target.name()));
+    if (target.known() == 0)
+      throw InputError("labels", fmt::format("target '{}': no sample has a value", target.name()));
     check_classes(target.labels);
     return;
   }
@@ -81,16 +82,18 @@ void check_target(const Target& target) {
       most = std::max(most, target.values(i, c));
     }
     const std::string& column = target.columns[static_cast<std::size_t>(c)];
-    if (least > most) throw InputError("labels", fmt::format("column '{}': no sample has a value; leave it out", column));
+    if (least > most)
+      throw InputError("labels", fmt::format("column '{}': no sample has a value; leave it out", column));
     const bool event = target.kind == TargetKind::survival && c == 1;
     if (event && most == 0) {
-      throw InputError("labels", fmt::format("column '{}': no event among the training samples, need at least 1; all are "
-                                             "censored and say nothing about the order of events",
-                                             column));
+      throw InputError("labels",
+                       fmt::format("column '{}': no event among the training samples, need at least 1; all are "
+                                   "censored and say nothing about the order of events",
+                                   column));
     }
     if (least < most || target.kind == TargetKind::survival) continue;
-    throw InputError("labels", fmt::format("column '{}': all values are {}, need two that differ; leave it out", column,
-                                           least));
+    throw InputError("labels",
+                     fmt::format("column '{}': all values are {}, need two that differ; leave it out", column, least));
   }
 }
 
@@ -98,8 +101,9 @@ void check_targets(const Method& method, const Dataset& training) {
   if (training.targets.empty()) return;
   const std::string& first = training.targets.front().name();
   if (method.family != Family::deep || method.task == Task::none) {
-    throw InputError("fit", fmt::format("method '{}' learns class labels alone: got target '{}' ({}); take tocca-w or nn",
-                                        method.name, first, name_of(training.targets.front().kind)));
+    throw InputError("fit",
+                     fmt::format("method '{}' learns class labels alone: got target '{}' ({}); take tocca-w or nn",
+                                 method.name, first, name_of(training.targets.front().kind)));
   }
   if (method.task != Task::heads || method.clusters) {
     throw InputError("fit", fmt::format("target '{}': this task has no head for it; take task auto", first));
@@ -167,7 +171,8 @@ ModelTarget model_target(const Target& target) {
     }
     const Eigen::Map<const Vector<double>> column(values.data(), static_cast<Index>(values.size()));
     known.mean(c) = column.mean();
-    known.scale(c) = std::sqrt((column.array() - known.mean(c)).square().sum() / static_cast<double>(column.size() - 1));
+    known.scale(c) =
+        std::sqrt((column.array() - known.mean(c)).square().sum() / static_cast<double>(column.size() - 1));
   }
   return known;
 }

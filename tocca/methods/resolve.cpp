@@ -38,8 +38,10 @@ void replace(Part& part, const std::string& word, const Words<Part> (&words)[N])
 void require_network(const Method& method, const Options& options) {
   const Options usual;
   const auto changed = [&](std::string Options::*part) { return options.*part != usual.*part; };
-  for (const auto& [name, part] : {std::pair{"projection", &Options::projection}, {"agreement", &Options::agreement},
-                                   {"decorrelation", &Options::decorrelation}, {"pretraining", &Options::pretraining},
+  for (const auto& [name, part] : {std::pair{"projection", &Options::projection},
+                                   {"agreement", &Options::agreement},
+                                   {"decorrelation", &Options::decorrelation},
+                                   {"pretraining", &Options::pretraining},
                                    {"reconstruction", &Options::reconstruction}}) {
     if (!changed(part)) continue;
     refuse(method, fmt::format("{} = {} is a part of a network, which it does not have; take a deep method", name,
@@ -92,8 +94,9 @@ void check_mix(const Method& method, Index views) {
   }
   if (method.task == Task::none && method.agreement == Agreement::l2 && !method.decorrelation &&
       method.projection == Projection::identity) {
-    refuse(method, "agreement = l2 alone is best where all projections are the same; set decorrelation = soft or "
-                   "projection = whiten");
+    refuse(method,
+           "agreement = l2 alone is best where all projections are the same; set decorrelation = soft or "
+           "projection = whiten");
   }
 }
 
@@ -114,8 +117,9 @@ Method resolve(const Options& options, Index views) {
   replace(method.pretraining, options.pretraining, kPretrainings);
   replace(method.reconstruction, options.reconstruction, kReconstructions);
   if (options.private_components > 0 && !method.reconstruction) {
-    refuse(method, "private_components would learn nothing without a decoder that reads them; set reconstruction = "
-                   "decoder");
+    refuse(method,
+           "private_components would learn nothing without a decoder that reads them; set reconstruction = "
+           "decoder");
   }
   check_mix(method, views);
   return method;

@@ -24,7 +24,8 @@ std::string why(const std::vector<std::pair<std::string, std::string>>& set, Ind
 
 TEST(Resolve, LeavesEveryMethodOfTheTableAsItIs) {
   for (const Method& method : methods()) {
-    const Method same = resolve(options_of({{"method", std::string(method.name)}}), std::max<Index>(2, method.least_views));
+    const Method same =
+        resolve(options_of({{"method", std::string(method.name)}}), std::max<Index>(2, method.least_views));
     EXPECT_EQ(same.projection, method.projection) << method.name;
     EXPECT_EQ(same.agreement, method.agreement) << method.name;
     EXPECT_EQ(same.decorrelation, method.decorrelation) << method.name;

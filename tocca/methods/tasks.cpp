@@ -12,8 +12,8 @@ namespace {
 constexpr TaskRow kTasks[] = {
     {"classification", "one of several classes: softmax cross-entropy", "Couture et al. 2019",
      "accuracy, balanced accuracy, macro F1", Task::heads, TargetKind::classification},
-    {"lda", "classes far apart and tight: generalised eigenvalues, then an LDA classifier", "Dorfer et al. 2016, DeepLDA",
-     "accuracy, balanced accuracy, macro F1", Task::lda, TargetKind::classification},
+    {"lda", "classes far apart and tight: generalised eigenvalues, then an LDA classifier",
+     "Dorfer et al. 2016, DeepLDA", "accuracy, balanced accuracy, macro F1", Task::lda, TargetKind::classification},
     {"regression", "one number or several: squared error", "Gauss 1809", "R squared, RMSE", Task::heads,
      TargetKind::regression},
     {"survival", "time and event: Cox partial likelihood", "Cox 1972, Katzman et al. 2018", "concordance index",

@@ -35,8 +35,8 @@ Target target_of(TargetKind kind, const Labels& labels, std::uint64_t seed) {
     target.columns = {"first"};
     target.labels.classes = {"minus", "plus"};
   } else {
-    target.columns = kind == TargetKind::survival ? std::vector<std::string>{"time", "event"}
-                                                  : std::vector<std::string>{"a", "b"};
+    target.columns =
+        kind == TargetKind::survival ? std::vector<std::string>{"time", "event"} : std::vector<std::string>{"a", "b"};
   }
   for (Index i = 0; i < n; ++i) {
     const int code = labels.codes[static_cast<std::size_t>(i)];

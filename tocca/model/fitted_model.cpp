@@ -133,6 +133,24 @@ Matrix<double> transform(const FittedModel& model, const Views& views, Index vie
   return z;
 }
 
+Matrix<double> private_components(const FittedModel& model, const Views& views, Index view,
+                                  std::span<const Index> samples, const Context& context) {
+  const Index p = model.network ? model.network->shape.private_components : 0;
+  if (p == 0) {
+    throw InputError("transform", fmt::format("this '{}' model has no private components; fit it with reconstruction = "
+                                              "decoder and private_components",
+                                              model.method));
+  }
+  Matrix<double> parts(static_cast<Index>(samples.size()), p);
+  context.parallel_rows(parts.rows(), [&](Index first, Index rows) {
+    const auto chosen = part(samples, first, rows);
+    Matrix<float> x(rows, views.views[static_cast<std::size_t>(view)].columns());
+    standardizer(model, view).read<float>(views, view, chosen, x);
+    parts.middleRows(first, rows) = private_parts<float>(*model.network, view, x).cast<double>();
+  });
+  return parts;
+}
+
 bool FittedModel::has_probabilities() const {
   return has_head() || (!classifiers.empty() && classifiers[0].link != Link::none);
 }
@@ -142,8 +160,8 @@ std::string ModelTarget::name() const { return join(columns, ","); }
 Matrix<double> class_scores(const FittedModel& model, const Views& views, Index view, std::span<const Index> samples,
                             const Context& context) {
   if (!model.predicts()) {
-    throw InputError("predict",
-                     fmt::format("this '{}' model was fitted without class labels; fit it with --labels", model.method));
+    throw InputError(
+        "predict", fmt::format("this '{}' model was fitted without class labels; fit it with --labels", model.method));
   }
   Matrix<double> scores(static_cast<Index>(samples.size()), static_cast<Index>(model.classes.size()));
   context.parallel_rows(scores.rows(), [&](Index first, Index rows) {

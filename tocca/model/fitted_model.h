@@ -86,9 +86,7 @@ struct FittedModel {
   /// Predicts classes.
   [[nodiscard]] bool predicts() const { return has_head() || !classifiers.empty(); }
   /// Has a network that gives class probabilities itself.
-  [[nodiscard]] bool has_head() const {
-    return network && network->has_head() && network->shape.heads[0].target < 0;
-  }
+  [[nodiscard]] bool has_head() const { return network && network->has_head() && network->shape.heads[0].target < 0; }
   /// The network's head for a target.
   [[nodiscard]] std::size_t head_of(std::size_t target) const { return target + (has_head() ? 1 : 0); }
   /// Class scores are log-probabilities: not with a linear SVM, which has decision values.
@@ -111,6 +109,11 @@ Views match_views(const FittedModel& model, const Views& data, const Context& co
 /// Throws InputError if the method has no projection.
 Matrix<double> transform(const FittedModel& model, const Views& views, Index view, std::span<const Index> samples,
                          const Context& context);
+
+/// Private components (samples.size() × p) of samples that have view `view`: what its encoder found there that other
+/// views lack. Throws InputError for a model without them.
+Matrix<double> private_components(const FittedModel& model, const Views& views, Index view,
+                                  std::span<const Index> samples, const Context& context);
 
 /// What a joint classifier reads, [x_1 ... x_V, z_1 ... z_V], of samples that have every view: standardised columns,
 /// then projections (samples.size() × (Σ d_v + V k)).

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tocca/metrics/classification.h"
+#include "tocca/metrics/columns.h"
 #include "tocca/metrics/ranking.h"
 #include "tocca/metrics/regression.h"
 #include "tocca/metrics/survival.h"
@@ -14,24 +15,9 @@
 namespace tocca {
 namespace {
 
-std::vector<double> column(ConstMatrixRef<double> values, Index c) {
-  std::vector<double> numbers(static_cast<std::size_t>(values.rows()));
-  for (Index i = 0; i < values.rows(); ++i) numbers[static_cast<std::size_t>(i)] = values(i, c);
-  return numbers;
-}
-
-// 1, 0, or −1 where it is missing.
-std::vector<int> flags(ConstMatrixRef<double> values, Index c) {
-  std::vector<int> known(static_cast<std::size_t>(values.rows()), -1);
-  for (Index i = 0; i < values.rows(); ++i) {
-    if (!std::isnan(values(i, c))) known[static_cast<std::size_t>(i)] = static_cast<int>(values(i, c));
-  }
-  return known;
-}
-
 template <class S>
 double cox_of_values(const HeadTargets& targets, const HeadLossOptions& options, MatrixRef<S> outputs) {
-  return cox_loss<S>(column(targets.values, 0), flags(targets.values, 1), options.ties, outputs);
+  return cox_loss<S>(column_values(targets.values, 0), column_flags(targets.values, 1), options.ties, outputs);
 }
 
 double accuracy_of(const HeadTargets& targets, ConstMatrixRef<double> outputs) {
@@ -45,7 +31,8 @@ double accuracy_of(const HeadTargets& targets, ConstMatrixRef<double> outputs) {
 }
 
 double concordance_of(const HeadTargets& targets, ConstMatrixRef<double> outputs) {
-  return concordance_index(column(outputs, 0), column(targets.values, 0), flags(targets.values, 1));
+  return concordance_index(column_values(outputs, 0), column_values(targets.values, 0),
+                           column_flags(targets.values, 1));
 }
 
 // Over the columns in which it can be measured.
@@ -53,7 +40,7 @@ double mean_r_squared(const HeadTargets& targets, ConstMatrixRef<double> outputs
   double sum = 0;
   int measured = 0;
   for (Index c = 0; c < outputs.cols(); ++c) {
-    const double value = r_squared(column(outputs, c), column(targets.values, c));
+    const double value = r_squared(column_values(outputs, c), column_values(targets.values, c));
     if (std::isnan(value)) continue;
     sum += value;
     ++measured;
@@ -100,10 +87,8 @@ const Row<S>& row_of(TargetKind kind) {
          return softmax_cross_entropy<S>(t.codes, o.softmax, outputs);
        },
        true},
-      {TargetKind::regression,
-       [](const HeadTargets& t, const HeadLossOptions&, MatrixRef<S> outputs) {
-         return mean_squared_error<S>(t.values, outputs);
-       }},
+      {TargetKind::regression, [](const HeadTargets& t, const HeadLossOptions&,
+                                  MatrixRef<S> outputs) { return mean_squared_error<S>(t.values, outputs); }},
       {TargetKind::survival, cox_of_values<S>},
       {TargetKind::multilabel, [](const HeadTargets& t, const HeadLossOptions&, MatrixRef<S> outputs) {
          return binary_cross_entropy<S>(t.values, outputs);

@@ -129,9 +129,8 @@ void check_shape(const NetworkShape& s, const TensorFile& file, std::size_t view
   constexpr Index kMost = 100000000;
   const bool plausible = s.inputs.size() == views && in_range(s.hidden_layers, 0, 1000) &&
                          in_range(s.hidden_size, 1, kMost) && in_range(s.components, 1, kMost) &&
-                         in_range(s.private_components, 0, kMost) &&
-                         s.heads.size() <= 1000 && s.momentum >= 0 && s.momentum < 1 &&
-                         std::all_of(s.heads.begin(), s.heads.end(), [&](const HeadShape& head) {
+                         in_range(s.private_components, 0, kMost) && s.heads.size() <= 1000 && s.momentum >= 0 &&
+                         s.momentum < 1 && std::all_of(s.heads.begin(), s.heads.end(), [&](const HeadShape& head) {
                            const bool survival = head.kind == TargetKind::survival;
                            const Index least = head.kind == TargetKind::classification ? 2 : 1;
                            return in_range(head.outputs, least, survival ? 1 : kMost);
@@ -306,8 +305,7 @@ FittedModel from_file(const TensorFile& file, const json& j) {
     if (model.network) model.centres.push_back(row(file, numbered("centre.view", v), model.weights[v].rows()));
   }
   for (const json& classifier : j.at("classifiers")) {
-    model.classifiers.push_back(
-        read_classifier(file, classifier, numbered("classifier", model.classifiers.size())));
+    model.classifiers.push_back(read_classifier(file, classifier, numbered("classifier", model.classifiers.size())));
   }
   for (const json& classifier : j.at("joint")) model.joint = read_classifier(file, classifier, "joint");
   model.clustering = j.at("clustering");
@@ -339,8 +337,8 @@ void check_consistent(const FittedModel& model, const std::string& path) {
       const HeadShape& head = heads[model.head_of(t)];
       const ModelTarget& target = model.targets[t];
       const std::size_t outputs = target.kind == TargetKind::classification ? target.classes.size()
-                                  : target.kind == TargetKind::survival    ? 1
-                                                                           : target.columns.size();
+                                  : target.kind == TargetKind::survival     ? 1
+                                                                            : target.columns.size();
       require(head.target == static_cast<int>(t) && head.kind == target.kind &&
                   head.outputs == static_cast<Index>(outputs) && !target.columns.empty(),
               "heads and targets do not match");

@@ -106,7 +106,8 @@ TEST_F(ModelFile, ShapesThatContradictTheTensorsAreRefused) {
   EXPECT_THAT(after_model([](json& m) { m.erase("network"); }), HasSubstr("the file is damaged"));
   EXPECT_THAT(after_model([](json& m) { m["network"]["heads"][1]["outputs"] = 90000000; }), HasSubstr("another shape"));
   EXPECT_THAT(after_model([](json& m) { m["network"]["heads"][0]["outputs"] = 1; }), HasSubstr("impossible"));
-  EXPECT_THAT(after_model([](json& m) { m["network"]["heads"][1]["kind"] = "survival"; }), HasSubstr("heads and targets"));
+  EXPECT_THAT(after_model([](json& m) { m["network"]["heads"][1]["kind"] = "survival"; }),
+              HasSubstr("heads and targets"));
   EXPECT_THAT(after_model([](json& m) { m["network"]["heads"][1]["kind"] = "x"; }), HasSubstr("unknown kind"));
   EXPECT_THAT(after_model([](json& m) { m["network"]["private_components"] = 5; }), HasSubstr("another shape"));
   EXPECT_THAT(after_model([](json& m) { m["targets"] = json::array(); }), HasSubstr("heads and targets"));
@@ -119,7 +120,8 @@ TEST_F(ModelFile, ShapesThatContradictTheTensorsAreRefused) {
 TEST_F(ModelFile, AnotherFormatIsRefused) {
   EXPECT_THAT(after([](TensorFile& f, json&) { f.metadata.erase("format"); }), HasSubstr("not a tocca model"));
   EXPECT_THAT(after([](TensorFile& f, json&) { f.metadata["format_version"] = "3"; }), HasSubstr("use a newer tocca"));
-  EXPECT_THAT(after([](TensorFile& f, json&) { f.metadata["format_version"] = "1"; }), HasSubstr("fit the model again"));
+  EXPECT_THAT(after([](TensorFile& f, json&) { f.metadata["format_version"] = "1"; }),
+              HasSubstr("fit the model again"));
 }
 
 // Every tensor that a model can have, one number of it at a time.

@@ -121,8 +121,8 @@ Network<S>::Network(const NetworkShape& wanted) : shape(wanted) {
   for (std::size_t h = 0; h < shape.heads.size(); ++h) {
     const Index outputs = shape.heads[h].outputs;
     for (std::size_t v = 0; v < sets; ++v) {
-      const std::string name = (shape.shared_head ? "" : "view" + std::to_string(v) + ".") + "head" +
-                               (h == 0 ? "" : std::to_string(h));
+      const std::string name =
+          (shape.shared_head ? "" : "view" + std::to_string(v) + ".") + "head" + (h == 0 ? "" : std::to_string(h));
       heads.push_back({put(parameter_layout, name + ".weight", shape.components, outputs, true),
                        put(parameter_layout, name + ".bias", 1, outputs)});
     }

@@ -1,8 +1,9 @@
-/// The network of every deep method: one encoder a view, a projection into the shared space, and a head for each target.
+/// The network of every deep method: one encoder a view, a projection into the shared space, and a head for each
+/// target.
 ///
 ///     x_v → [dense → ReLU → batch norm] × L → dense (no bias) → batch norm (no scale, shift) = A_v
-/// The last layer may have further columns, the private components P_v, which no other view sees, and a decoder may lead
-/// from [A_v, P_v] back to the view: [dense → ReLU → batch norm] × L → dense = X̂_v.
+/// The last layer may have further columns, the private components P_v, which no other view sees, and a decoder may
+/// lead from [A_v, P_v] back to the view: [dense → ReLU → batch norm] × L → dense = X̂_v.
 ///     A_v → whitening (TOCCA-W), the CCA layer (CCAL) or nothing = Z_v → Z_v W + b = outputs of each head
 #pragma once
 
@@ -19,18 +20,18 @@ namespace tocca {
 enum class Projection { identity, whiten, cca };
 
 struct NetworkShape {
-  std::vector<Index> inputs;  ///< (V) columns of each view, ≥ 1
-  Index hidden_layers = 2;    ///< L ≥ 0
-  Index hidden_size = 200;    ///< ≥ 1
-  Index components = 50;      ///< d_o ≥ 1
+  std::vector<Index> inputs;          ///< (V) columns of each view, ≥ 1
+  Index hidden_layers = 2;            ///< L ≥ 0
+  Index hidden_size = 200;            ///< ≥ 1
+  Index components = 50;              ///< d_o ≥ 1
   std::vector<HeadShape> heads = {};  ///< one for each target
-  bool shared_head = true;    ///< one set of weights of each head for all views, or one each
+  bool shared_head = true;            ///< one set of weights of each head for all views, or one each
   Projection projection = Projection::identity;
-  bool decorrelated = false;  ///< keeps the statistics of the soft decorrelation loss
+  bool decorrelated = false;     ///< keeps the statistics of the soft decorrelation loss
   Index private_components = 0;  ///< p ≥ 0 columns of P_v
   bool reconstructs = false;     ///< has a decoder a view
-  bool paired = false;        ///< keeps the covariances of each pair of views (trace norm); the CCA layer always does
-  double momentum = 0.99;     ///< α of all running statistics
+  bool paired = false;     ///< keeps the covariances of each pair of views (trace norm); the CCA layer always does
+  double momentum = 0.99;  ///< α of all running statistics
   WhiteningOptions whitening = {};  ///< also of the CCA layer and the trace norm, where epsilon is the ridge
 
   /// Columns of the last layer of an encoder.

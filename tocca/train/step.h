@@ -26,9 +26,9 @@ enum class Agreement {
 
 enum class Task {
   none,
-  heads,    ///< Σ_v Σ_h weight_h · loss of head h on Z_v: cross-entropy, squared error, Cox, ... (model/head.h)
-  lda,      ///< Σ_v DeepLDA objective of Z_v
-  ranking   ///< pairwise ranking loss of Z_u, Z_v with cosine similarity; mean over pairs
+  heads,   ///< Σ_v Σ_h weight_h · loss of head h on Z_v: cross-entropy, squared error, Cox, ... (model/head.h)
+  lda,     ///< Σ_v DeepLDA objective of Z_v
+  ranking  ///< pairwise ranking loss of Z_u, Z_v with cosine similarity; mean over pairs
 };
 
 /// L = task + agreement_weight · agreement + decorrelation_weight · Σ_v decorrelation(A_v)
@@ -45,7 +45,7 @@ struct Objective {
   Perturbation perturbation = {};
   /// Passes A by the CCA layer: Z is not computed, and only losses of A count.
   bool skip_cca_layer = false;
-  double margin = 0.5;  ///< of the ranking loss
+  double margin = 0.5;                             ///< of the ranking loss
   std::vector<double> head_weights = {};           ///< of each head's loss; empty: all 1
   std::vector<HeadLossOptions> head_options = {};  ///< of each head; empty: as they are by default
 
@@ -126,10 +126,10 @@ class TrainingStep {
   Objective objective_;
   Context context_;
   std::vector<ViewPass<S>> passes_;
-  std::vector<PairPass<S>> pairs_;            // where the network keeps pairs
-  LossTerms coupled_;                         // terms of all pairs
+  std::vector<PairPass<S>> pairs_;                         // where the network keeps pairs
+  LossTerms coupled_;                                      // terms of all pairs
   std::vector<std::vector<HeadGradient>> head_gradients_;  // (V × heads), added in the order of the views
-  std::vector<LossTerms> terms_;              // one a view
+  std::vector<LossTerms> terms_;                           // one a view
   Buffer<S> gradients_, first_moments_, second_moments_;
   NadamSchedule schedule_;
   NadamOptions nadam_;

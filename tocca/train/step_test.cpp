@@ -70,8 +70,7 @@ Problem problem_of(const Golden& c) {
       x.row(static_cast<Index>(i)) = RowVector<double>::Map(rows[i].data(), x.cols());
     p.x.push_back(x);
   }
-  p.data = dataset(c.get<std::vector<std::vector<int>>>("presence"), c.integers("labels"),
-                   c.get<int>("classes"));
+  p.data = dataset(c.get<std::vector<std::vector<int>>>("presence"), c.integers("labels"), c.get<int>("classes"));
   p.batches = c.get<std::vector<std::vector<Index>>>("batches");
   return p;
 }
@@ -291,7 +290,8 @@ Problem random_problem(const GradientCase& c, Rng& rng) {
     p.data.targets.resize(std::max(p.data.targets.size(), static_cast<std::size_t>(head.target) + 1));
     p.data.targets[static_cast<std::size_t>(head.target)] = random_target(head, c, rng);
   }
-  for (std::size_t h = 0; h < p.shape.heads.size(); ++h) p.objective.head_weights.push_back(0.5 + static_cast<double>(h));
+  for (std::size_t h = 0; h < p.shape.heads.size(); ++h)
+    p.objective.head_weights.push_back(0.5 + static_cast<double>(h));
   return p;
 }
 

@@ -54,7 +54,7 @@ std::string_view name_of(TrainStatus status);
 struct EpochRecord {
   int epoch = 0;  ///< 1, 2, ...
   LossTerms terms;
-  double weight_decay = 0;         ///< the weight decay term of the loss
+  double weight_decay = 0;  ///< the weight decay term of the loss
   /// How well the heads predict the validation samples: mean over views, and by weight over heads, of head_score();
   /// NaN without.
   double validation_score = 0;
@@ -79,13 +79,13 @@ struct TrainingData {
 };
 
 /// Trains in place. With validation data (dataset not null) the weights of the best epoch are restored: with heads the
-/// one of the highest validation score, the lowest loss among equals; with the LDA objective the lowest loss; otherwise the
-/// highest sum correlation. Where nothing can be scored the last epoch's are kept. A run that diverges, or is
+/// one of the highest validation score, the lowest loss among equals; with the LDA objective the lowest loss; otherwise
+/// the highest sum correlation. Where nothing can be scored the last epoch's are kept. A run that diverges, or is
 /// interrupted, keeps the best weights so far, which are finite; those it began with (best_epoch 0) when no epoch
 /// ended. With a checkpoint, the state after an epoch is written from time to time and when the run is interrupted; a
 /// run that finds one of its own goes on from there, to the same bits as one that was never stopped; one that ends by
-/// itself removes it. Same rng, same bits, for any number of threads. Throws InputError: batch size below 2, or with batch
-/// covariance not above the number of components; no samples; fewer than 2 samples of a view.
+/// itself removes it. Same rng, same bits, for any number of threads. Throws InputError: batch size below 2, or with
+/// batch covariance not above the number of components; no samples; fewer than 2 samples of a view.
 TrainSummary train(Network<float>& network, const TrainingData& training, const TrainingData& validation,
                    const TrainOptions& options, const Rng& rng, const Context& context);
 

@@ -125,7 +125,8 @@ Matrix<double> RecentActivations::projected(const Network<float>& network, Index
 
 void RecentActivations::save(TensorFile& file) const {
   add_values(file, "recent.place", Vector<double>{{static_cast<double>(next_), static_cast<double>(filled_)}});
-  for (std::size_t v = 0; v < rings_.size(); ++v) file.add("recent.view" + std::to_string(v), rings_[v].topRows(filled_));
+  for (std::size_t v = 0; v < rings_.size(); ++v)
+    file.add("recent.view" + std::to_string(v), rings_[v].topRows(filled_));
 }
 
 void RecentActivations::load(const TensorFile& file) {

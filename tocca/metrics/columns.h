@@ -1,0 +1,15 @@
+/// One column of a matrix of targets or predictions, as the figures of merit take it.
+#pragma once
+
+#include <vector>
+
+#include "tocca/core/matrix.h"
+
+namespace tocca {
+
+/// (n)
+std::vector<double> column_values(ConstMatrixRef<double> values, Index column);
+/// 1 or 0, and −1 where the number is missing (NaN). (n)
+std::vector<int> column_flags(ConstMatrixRef<double> values, Index column);
+
+}  // namespace tocca
