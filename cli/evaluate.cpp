@@ -93,7 +93,8 @@ nlohmann::ordered_json score_rows(const ModelData& loaded, const std::vector<Sco
 
 // The labels' column: as given, or without that by the name it had in training, or the only one.
 std::vector<LabelTexts> load_class_column(const DataRequest& request, const ModelData& loaded, Session& session) {
-  const std::string given = parse_labels(request.labels).column;
+  std::string given = parse_labels(request.labels).column;
+  if (given.find(',') != std::string::npos) given.clear();  // of several tasks, by the names they had in training
   const std::string& known = loaded.model.label_column;
   if (given.empty() && !known.empty()) {
     const std::vector<std::string> columns = label_columns(loaded.data.label_path, {request.id_column});
@@ -107,7 +108,14 @@ Target load_target(const DataRequest& request, const ModelData& loaded, const Mo
   std::vector<std::string> names = target.columns;
   const std::string given = parse_labels(request.labels).column;
   // Columns under other names, where it is clear which target they are of.
-  if (!given.empty() && loaded.model.targets.size() == 1 && loaded.model.classes.empty()) names = split_columns(given);
+  if (!given.empty() && loaded.model.targets.size() == 1 && loaded.model.classes.empty()) {
+    const std::vector<std::string> told = split_columns(given);
+    if (!std::is_permutation(told.begin(), told.end(), names.begin(), names.end())) {
+      names = told;
+      session.info(
+          fmt::format("--labels: columns {} are taken as the model's {}, in this order", given, target.name()));
+    }
+  }
   if (names.size() != target.columns.size()) {
     throw InputError("--labels",
                      fmt::format("columns: got {}, need {} for {}", given, target.columns.size(), target.name()));

@@ -78,6 +78,11 @@ double choose_ridge(const ExperimentSplit& split, const Dataset& training, Optio
   return best;
 }
 
+// As the model wants them: with early fusion one view.
+Dataset matched(const FittedModel& model, const Dataset& data, const Context& context) {
+  return {match_views(model, data.views, context), data.labels, data.targets};
+}
+
 void run_trial(Trial& trial, const ExperimentSplit& split, Options options, bool keep_model, const Context& context) {
   const auto start = std::chrono::steady_clock::now();
   options.method = trial.method;
@@ -91,7 +96,8 @@ void run_trial(Trial& trial, const ExperimentSplit& split, Options options, bool
   FitResult fitted = fit(training, &validation, options, context);
   trial.summary = std::move(fitted.summary);
   if (trial.summary.status == TrainStatus::interrupted) return;
-  trial.scores = cross_view_scores(fitted.model, split.training, split.test, {}, Rng(options.seed), context);
+  trial.scores = cross_view_scores(fitted.model, matched(fitted.model, split.training, context),
+                                   matched(fitted.model, split.test, context), {}, Rng(options.seed), context);
   if (context.cancelled()) return;  // a search that was cut short scores with another cost
   if (keep_model) trial.model = std::move(fitted.model);
   trial.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

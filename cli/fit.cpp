@@ -60,7 +60,7 @@ const EpochRecord* best_epoch(const TrainSummary& summary) {
 
 // What the held-out score of the heads measures.
 std::string score_name(const FittedModel& model) {
-  if (!model.network || model.network->shape.heads.size() != 1) return "score";
+  if (!model.network || model.network->shape.heads.size() != 1) return "score of all tasks";
   return std::string(metric_of(model.network->shape.heads[0].kind));
 }
 
@@ -70,7 +70,8 @@ std::string training_text(const FittedModel& model, const TrainSummary& summary)
   if (!summary.message.empty()) text += fmt::format("fit      {}\n", summary.message);
   const EpochRecord* best = best_epoch(summary);
   if (best != nullptr && !std::isnan(best->validation_score)) {
-    text += fmt::format("held out {} {:.3f} (mean over the views)", score_name(model), best->validation_score);
+    text += fmt::format("held out {} {:.3f}{}", score_name(model), best->validation_score,
+                        model.view_count() > 1 ? " (mean over the views)" : "");
     if (!std::isnan(best->sum_correlation)) text += fmt::format(", sum correlation {:.3f}", best->sum_correlation);
     text += '\n';
   }
@@ -127,7 +128,8 @@ void write_report(const std::string& folder, const FitResult& result, const Data
   }
   report.facts.insert(report.facts.end(), result.model.provenance.begin(), result.model.provenance.end());
   report.facts.insert(report.facts.end(), result.model.options.begin(), result.model.options.end());
-  report.figures = space_figures(result.model, dataset, "samples it was fitted on", context);
+  const Dataset matched{match_views(result.model, dataset.views, context), dataset.labels, {}};
+  report.figures = space_figures(result.model, matched, "samples it was fitted on", context);
   const std::filesystem::path place(folder);
   write_file((place / "report.html").string(), [&](std::ostream& out) { out << html(report); });
   write_history((place / "history.csv").string(), result.summary);
@@ -137,11 +139,10 @@ nlohmann::ordered_json json_views(const LoadedData& data, const FittedModel& mod
   nlohmann::ordered_json views = nlohmann::ordered_json::array();
   for (std::size_t v = 0; v < data.paths.size(); ++v) {
     const View& view = data.views.views[v];
-    views.push_back({{"view", view.name},
-                     {"file", data.paths[v]},
-                     {"samples", view.present()},
-                     {"columns", view.columns()},
-                     {"constant", model.views[v].standardizer.constant.size()}});
+    views.push_back(
+        {{"view", view.name}, {"file", data.paths[v]}, {"samples", view.present()}, {"columns", view.columns()}});
+    // Fused views are standardised as one, whose columns they are not.
+    if (model.fused.empty()) views.back()["constant"] = model.views[v].standardizer.constant.size();
   }
   return views;
 }

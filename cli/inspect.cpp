@@ -75,6 +75,9 @@ std::string model_text(const FittedModel& model, const std::string& path) {
   std::vector<std::vector<std::string>> facts{{"model", path}, {"method", model.method}};
   facts.push_back({"components", fmt::format("{}", model.components())});
   facts.push_back({"classes", model.classes.empty() ? "none" : name_some(model.classes, 10)});
+  for (const FusedPart& part : model.fused) {
+    facts.push_back({"part of view all", fmt::format("{}, {} columns", part.name, part.features.size())});
+  }
   for (const ModelTarget& target : model.targets) {
     facts.push_back({"target", fmt::format("{} of {}", name_of(target.kind), target.name())});
   }

@@ -86,6 +86,12 @@ void write_columns(const std::string& path, const std::vector<std::string>& samp
   });
 }
 
+std::string part_names(const FittedModel& model) {
+  std::vector<std::string> names;
+  for (const FusedPart& part : model.fused) names.push_back(part.name);
+  return join(names, ", ");
+}
+
 Index without_any_view(const Views& views) {
   Index count = 0;
   for (Index i = 0; i < views.size(); ++i) {
@@ -130,7 +136,12 @@ int run_predict(const PredictRequest& request, Session& session) {
   }
   const Index without = without_any_view(loaded.views);
   session.note(fmt::format("{} predictions in {}\n", loaded.views.size() - without, request.out));
-  if (without > 0) session.warn(fmt::format("{} samples have no view and no prediction", without));
+  if (without > 0 && model.fused.empty()) {
+    session.warn(fmt::format("{} samples have no view and no prediction", without));
+  } else if (without > 0) {
+    session.warn(fmt::format("{} samples have no prediction: the model needs all of {} of a sample", without,
+                             part_names(model)));
+  }
   session.json(rows, loaded.seed,
                {{"method", loaded.model.method},
                 {"out", request.out},

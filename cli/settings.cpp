@@ -5,6 +5,7 @@
 
 #include <CLI/App.hpp>
 #include <algorithm>
+#include <set>
 #include <variant>
 
 #include "tocca/core/error.h"
@@ -103,6 +104,10 @@ std::vector<TargetSource> target_sources(const SettingsRequest& request, const s
   const bool several = std::any_of(request.tasks.begin(), request.tasks.end(),
                                    [](const std::string& task) { return task.find('=') != std::string::npos; });
   if (!several) {
+    if (request.tasks.size() > 1) {
+      throw InputError("--task",
+                       "given several times without columns, need COLUMNS=NAME for each, such as age=regression");
+    }
     if (options.task == "auto") return {{TargetKind::classification, split_columns(label_columns)}};
     const TaskRow& task = find_task(options.task);
     return {{task.labels.value_or(TargetKind::classification), split_columns(label_columns)}};
@@ -112,8 +117,10 @@ std::vector<TargetSource> target_sources(const SettingsRequest& request, const s
                      fmt::format("names the columns itself: got --labels FILE:{}, need --labels FILE", label_columns));
   }
   std::vector<TargetSource> sources;
+  std::set<std::string> seen;
   std::string labels_weight;
   std::string weights;
+  bool weighed = false;
   for (const std::string& text : request.tasks) {
     const std::size_t sign = text.rfind('=');
     const std::size_t colon = text.find(':', sign == std::string::npos ? 0 : sign);
@@ -123,6 +130,13 @@ std::vector<TargetSource> target_sources(const SettingsRequest& request, const s
     }
     const std::string kind = text.substr(sign + 1, colon == std::string::npos ? colon : colon - sign - 1);
     const std::string weight = colon == std::string::npos ? "1" : text.substr(colon + 1);
+    weighed = weighed || colon != std::string::npos;
+    if (weight.empty()) {
+      throw InputError("--task", fmt::format("got '{}', need a weight after the colon, such as 0.5", text));
+    }
+    if (!seen.insert(text.substr(0, sign)).second) {
+      throw InputError("--task", fmt::format("columns {} occur twice, need each once", text.substr(0, sign)));
+    }
     sources.push_back({parse_target_kind(kind), split_columns(text.substr(0, sign))});
     if (sources.back().kind == TargetKind::classification && labels_weight.empty()) {
       labels_weight = weight;
@@ -133,6 +147,11 @@ std::vector<TargetSource> target_sources(const SettingsRequest& request, const s
   // The labels' head is the first, whatever the order of the tasks.
   weights = labels_weight.empty() ? weights.substr(1) : labels_weight + weights;
   set_at("--task", options, "task", "auto");
+  if (!weighed) return sources;  // options.task_weights may say them
+  if (!options.task_weights.empty()) {
+    throw InputError("--task", fmt::format("weights are given here and as task_weights = {}, need one of the two",
+                                           options.task_weights));
+  }
   set_at("--task", options, "task_weights", weights);
   return sources;
 }

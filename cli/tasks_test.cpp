@@ -152,7 +152,29 @@ TEST(Tasks, RefuseWhatDoesNotFit) {
   EXPECT_THAT(why("", {"--task", "age=regression", "--task", "survival"}), HasSubstr("COLUMNS=NAME"));
   EXPECT_THAT(why("", {"--task", "years=regression"}), HasSubstr("label column not found: got 'years'"));
   EXPECT_THAT(why("", {"--task", "age=regression:-1"}), HasSubstr("task_weights"));
+  EXPECT_THAT(why("", {"--task", "age=regression:"}), HasSubstr("need a weight"));
+  EXPECT_THAT(why("", {"--task", "age=regression", "--task", "age=regression"}), HasSubstr("occur twice"));
+  EXPECT_THAT(why("", {"--task", "age=regression:2", "--set", "task_weights=3"}), HasSubstr("need one of the two"));
+  EXPECT_THAT(why("", {"--task", "age=regression", "--set", "task_weights=3,4"}), HasSubstr("one for each of 1 tasks"));
+  EXPECT_THAT(why(":group", {"--method", "spls-da", "--set", "keep=2.5"}), HasSubstr("whole number"));
+  EXPECT_THAT(why(":group", {"--method", "spls-da", "--set", "keep=2,9"}), HasSubstr("view 'right'"));
   EXPECT_THAT(why(":age", {"--task", "regression", "--method", "svm"}), HasSubstr("needs a network"));
+}
+
+TEST(Tasks, ColumnsInAnotherOrderAreMatchedByName) {
+  const Study study;
+  EXPECT_EQ(study.fit(":age,weight", {"--task", "regression"}).code, kSuccess);
+  const auto as_fitted = study.evaluate(":age,weight");
+  EXPECT_EQ(score(study.evaluate(":weight,age"), "rmse", "age"), score(as_fitted, "rmse", "age"));
+}
+
+TEST(Tasks, ReportsAreWrittenForEachAndForFusedViews) {
+  const Study study;
+  const std::string folder = study.dir.file("report");
+  EXPECT_EQ(study.fit(":time,dead", {"--task", "survival", "--report", folder}).code, kSuccess);
+  const Outcome fused = study.fit(":group", {"--method", "nn", "--set", "fusion=early", "--report", folder});
+  EXPECT_EQ(fused.code, kSuccess) << fused.err;
+  EXPECT_THAT(tocca({"inspect", study.model()}).out, HasSubstr("left, 3 columns"));
 }
 
 }  // namespace

@@ -49,6 +49,16 @@ std::vector<Index> complete_samples_of(const Views& views) {
   return samples;
 }
 
+// The others have no prediction to score.
+std::vector<Index> samples_with_any_view(const Views& views) {
+  std::vector<Index> samples;
+  for (Index i = 0; i < views.size(); ++i) {
+    const auto has = [&](const View& view) { return view.has(i); };
+    if (std::any_of(views.views.begin(), views.views.end(), has)) samples.push_back(i);
+  }
+  return samples;
+}
+
 Index labelled(std::span<const int> codes) {
   return std::count_if(codes.begin(), codes.end(), [](int code) { return code >= 0; });
 }
@@ -129,11 +139,17 @@ void add_targets(std::vector<Score>& scores, const FittedModel& model, const Dat
     throw InputError("evaluate",
                      fmt::format("targets: got {}, need {} as in training", data.targets.size(), model.targets.size()));
   }
-  std::vector<Index> with_any;
-  for (Index i = 0; i < data.views.size(); ++i) {
-    const auto& views = data.views.views;
-    if (std::any_of(views.begin(), views.end(), [&](const View& view) { return view.has(i); })) with_any.push_back(i);
+  for (std::size_t t = 0; t < model.targets.size(); ++t) {
+    const ModelTarget& known = model.targets[t];
+    const Target& given = data.targets[t];
+    const bool same = given.kind == known.kind && given.labels.classes == known.classes &&
+                      given.columns.size() == known.columns.size() && given.size() == data.views.size();
+    if (same) continue;
+    throw InputError("evaluate", fmt::format("target {}: got {} of '{}', need {} of '{}' with its columns and classes, "
+                                             "one for each sample",
+                                             t, name_of(given.kind), given.name(), name_of(known.kind), known.name()));
   }
+  const std::vector<Index> with_any = samples_with_any_view(data.views);
   const Views some = data.views.select(with_any);
   for (std::size_t t = 0; t < model.targets.size(); ++t) {
     for (Index v = 0; v < model.view_count(); ++v) {
@@ -214,7 +230,11 @@ std::vector<Score> model_scores(const FittedModel& model, const Dataset& data, c
       add(scores, view_name(model, v), largest_column(class_scores(model, data.views, v, samples, context)),
           codes_of(data.labels, samples));
     }
-    if (model.view_count() > 1) add(scores, "all", predict(model, data.views, context).codes, data.labels.codes);
+    const std::vector<Index> seen = samples_with_any_view(data.views);
+    if (model.view_count() > 1 && !seen.empty()) {
+      const Dataset some = data.select(seen);
+      add(scores, "all", predict(model, some.views, context).codes, some.labels.codes);
+    }
   }
   if (!data.targets.empty()) add_targets(scores, model, data, context);
   for (const CanonicalPair& pair : model.pairs) {

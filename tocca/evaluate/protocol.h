@@ -26,7 +26,7 @@ struct Score {
 /// projections of view v, for every u and v (u = v included). For a model without a shared space (svm, lda, logistic,
 /// nn) the model's own classifier of each view is tested on that view. `training` and `test` are as match_views returns
 /// them. Throws InputError when their labels are of different classes.
-/// A model with a joint classifier is tested with it, too: train_view "joint".
+/// A model with a joint classifier and a shared space is tested with that classifier, too: train_view "joint".
 std::vector<Score> cross_view_scores(const FittedModel& model, const Dataset& training, const Dataset& test,
                                      const SvmOptions& options, const Rng& rng, const Context& context);
 

@@ -103,6 +103,8 @@ TrainOptions train_options(const Method& method, const NetworkShape& shape, cons
     train.pretraining = {.task = Task::none,
                          .agreement = Agreement::trace_norm,
                          .agreement_weight = 1,
+                         .reconstruction_weight = options.reconstruction_weight,
+                         .private_weight = options.private_weight,
                          .weight_decay = options.weight_decay,
                          .perturbation = perturbation,
                          .skip_cca_layer = true};
@@ -245,6 +247,7 @@ void keep_label_fraction(Dataset& training, const Options& options) {
   for (Index i = 0; i < training.views.size(); ++i) {
     if (training.labelled(i)) known.push_back(i);
   }
+  if (known.size() < 2) return;  // nothing is known, or nothing can be spared
   const Labels strata = strata_of(training);
   const Split parts =
       stratified_split(strata.codes.empty() ? strata : strata.select(known), static_cast<Index>(known.size()),
@@ -304,6 +307,9 @@ void require_probabilities(const FittedModel& model) {
 // The weight of a view is how well it predicts the held-out samples on its own.
 void add_view_weights(FittedModel& model, const Parts& parts, const Options& options, const Context& context) {
   if (options.view_weights != "validation" || model.view_count() < 2) return;
+  if (model.clustering || (!model.predicts() && model.targets.empty())) {
+    throw InputError("options", "view_weights = validation: there are no labels to score the views by; leave it");
+  }
   if (!parts.validation) {
     throw InputError("options", "view_weights = validation: there is no validation set; hold one out with validation");
   }
@@ -319,6 +325,10 @@ void add_view_weights(FittedModel& model, const Parts& parts, const Options& opt
 
 FitResult fit(const Dataset& data, const Dataset* given_validation, const Options& options, const Context& context) {
   options.validate();
+  for (const View& view : data.views.views) {
+    if (view.name != "all") continue;
+    throw InputError("fit", "view 'all': in results this name stands for all views together; give it another name");
+  }
   const Method method = resolve(options, options.fusion == "early" ? 1 : data.views.count());
   Dataset complete = prepare_data(data, method, options, context, "training");
   std::optional<Dataset> validation;
@@ -329,6 +339,7 @@ FitResult fit(const Dataset& data, const Dataset* given_validation, const Option
   check_task(options, complete);
   Parts parts = split(method, std::move(complete), validation ? &*validation : nullptr, options);
   keep_label_fraction(parts.training, options);
+  check_targets(method, parts.training);  // of what is left of them
   FitResult result{prepare_model(method, parts.training, options, context), {}};
   FittedModel& model = result.model;
   if (options.fusion == "early") {

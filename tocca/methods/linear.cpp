@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "tocca/core/error.h"
@@ -221,6 +222,31 @@ std::string fit_linear_multiview(FittedModel& model, const Method& method, const
   return told;
 }
 
+namespace {
+
+std::vector<Index> kept_columns(const Views& views, const Options& options) {
+  const std::vector<double> numbers = parse_numbers("keep", options.keep, 0);
+  if (numbers.size() > 1 && static_cast<Index>(numbers.size()) != views.count()) {
+    throw InputError("options", fmt::format("keep: got {} numbers for {} views, need one for all, or one for each",
+                                            numbers.size(), views.count()));
+  }
+  std::vector<Index> keep;
+  for (std::size_t v = 0; v < views.views.size(); ++v) {
+    const double number = numbers.empty() ? 0 : numbers[numbers.size() == 1 ? 0 : v];
+    const View& view = views.views[v];
+    if (number != std::floor(number) || number > static_cast<double>(view.columns())) {
+      throw InputError("options",
+                       fmt::format("keep: got {} for view '{}', need a whole number up to its {} columns, or "
+                                   "0 for all",
+                                   number, view.name, view.columns()));
+    }
+    keep.push_back(static_cast<Index>(number));
+  }
+  return keep;
+}
+
+}  // namespace
+
 std::string fit_sparse_pls(FittedModel& model, const Dataset& training, const Options& options,
                            const Context& context) {
   std::vector<Index> samples;
@@ -232,14 +258,14 @@ std::string fit_sparse_pls(FittedModel& model, const Dataset& training, const Op
   const std::vector<int> codes = training.labels.select(samples).codes;
   const Index most = std::min(sparse_components(codes), static_cast<Index>(samples.size()) - 1);
   SparsePlsOptions how{.components = options.n_components > 0 ? options.n_components : std::max(most, Index{1})};
-  for (const double keep : parse_numbers("keep", options.keep, 0)) how.keep.push_back(static_cast<Index>(keep));
+  how.keep = kept_columns(training.views, options);
   how.design = options.design;
   const SparsePlsSolution solution = sparse_pls(rows, codes, how);
   for (std::size_t v = 0; v < solution.views.size(); ++v) {
     const SparsePlsView& view = solution.views[v];
     model.weights.push_back(view.weights);
     model.classifiers.push_back(variate_classifier(view, rows[v], solution.classes, training.labels.class_count()));
-    model.combination.view_weights.push_back(std::max(view.outcome_correlations.cwiseAbs().mean(), 0.0));
+    model.combination.view_weights.push_back(std::max(view.outcome_correlations.cwiseAbs().mean(), 1e-6));
   }
   std::string told;
   for (std::size_t k = 0; k < solution.converged.size(); ++k) {
@@ -279,9 +305,19 @@ void add_final_cca(FittedModel& model, const Dataset& training, const Options& o
 
 void add_projection_classifier(FittedModel& model, const Method& method, const Dataset& training,
                                const Options& options, const Context& context) {
-  const Stacked all = stack_projections(model, training, context);
-  model.classifiers.push_back(fit_classifier(method.classifier, all, static_cast<int>(training.labels.class_count()),
-                                             options, Rng(options.seed).split("svm"), context));
+  const auto classes = static_cast<int>(training.labels.class_count());
+  const Rng rng = Rng(options.seed).split("svm");
+  if (model.has_shared_space()) {
+    const Stacked all = stack_projections(model, training, context);
+    model.classifiers.push_back(fit_classifier(method.classifier, all, classes, options, rng, context));
+    return;
+  }
+  for (Index v = 0; v < training.views.count(); ++v) {  // spaces that have nothing to do with each other
+    const auto samples = samples_with_view(training.views, v);
+    const Stacked own{transform(model, training.views, v, samples, context), training.labels.select(samples).codes,
+                      samples};
+    model.classifiers.push_back(fit_classifier(method.classifier, own, classes, options, rng, context));
+  }
 }
 
 void add_view_classifiers(FittedModel& model, const Method& method, const Dataset& training, const Options& options,

@@ -31,7 +31,8 @@ void add_final_cca(FittedModel& model, const Dataset& training, const Options& o
 /// Throws InputError unless at least three samples have all views, which fitting a linear CCA of them needs.
 void require_complete_samples(const Dataset& training);
 
-/// Adds method.classifier on the projections of all views of the labelled samples.
+/// Adds method.classifier on the projections of all views of the labelled samples, or one on those of each view where
+/// they are in spaces of their own (nn).
 void add_projection_classifier(FittedModel& model, const Method& method, const Dataset& training,
                                const Options& options, const Context& context);
 

@@ -97,20 +97,6 @@ void check_target(const Target& target) {
   }
 }
 
-void check_targets(const Method& method, const Dataset& training) {
-  if (training.targets.empty()) return;
-  const std::string& first = training.targets.front().name();
-  if (method.family != Family::deep || method.task == Task::none) {
-    throw InputError("fit",
-                     fmt::format("method '{}' learns class labels alone: got target '{}' ({}); take tocca-w or nn",
-                                 method.name, first, name_of(training.targets.front().kind)));
-  }
-  if (method.task != Task::heads || method.clusters) {
-    throw InputError("fit", fmt::format("target '{}': this task has no head for it; take task auto", first));
-  }
-  for (const Target& target : training.targets) check_target(target);
-}
-
 void check_validation(const Dataset& training, const Dataset& validation) {
   if (validation.views.count() != training.views.count()) {
     throw InputError("validation", fmt::format("views: got {}, need {} as in training", validation.views.count(),
@@ -151,12 +137,26 @@ void log_constant(const ViewSchema& view, const Context& context) {
                            constant.size() > kShown ? ", ..." : ""));
 }
 
+Index labelled_samples(const Dataset& training) {
+  Index count = 0;
+  for (Index i = 0; i < training.views.size(); ++i) count += training.labelled(i) ? 1 : 0;
+  return count;
+}
+
 CanonicalPair canonical_pair(const FittedModel& model, const Views& views, Index u, Index v,
                              const std::vector<Index>& samples, const Context& context) {
   const Matrix<double> zu = transform(model, views, u, samples, context);
   const Matrix<double> zv = transform(model, views, v, samples, context);
   const CcaSolution solution = cca(zu, zv);
   return {u, v, zu.colwise().mean(), zv.colwise().mean(), solution.weights1, solution.weights2, solution.correlations};
+}
+
+[[noreturn]] void refuse_scale(const std::string& column, std::size_t values) {
+  throw InputError("labels",
+                   fmt::format("column '{}': the {} values of the samples that the weights are fitted to cannot "
+                               "be standardised: need two that differ, neither too large nor too small for "
+                               "that (1e-150 to 1e150); give more, or rescale them",
+                               column, values));
 }
 
 ModelTarget model_target(const Target& target) {
@@ -169,10 +169,13 @@ ModelTarget model_target(const Target& target) {
     for (Index i = 0; i < target.values.rows(); ++i) {
       if (!std::isnan(target.values(i, c))) values.push_back(target.values(i, c));
     }
+    if (values.size() < 2) refuse_scale(target.columns[static_cast<std::size_t>(c)], values.size());
     const Eigen::Map<const Vector<double>> column(values.data(), static_cast<Index>(values.size()));
     known.mean(c) = column.mean();
     known.scale(c) =
         std::sqrt((column.array() - known.mean(c)).square().sum() / static_cast<double>(column.size() - 1));
+    const bool usable = known.scale(c) > 0 && std::isfinite(known.scale(c)) && std::isfinite(1 / known.scale(c));
+    if (!usable) refuse_scale(target.columns[static_cast<std::size_t>(c)], values.size());
   }
   return known;
 }
@@ -188,6 +191,26 @@ Dataset scale_targets(const FittedModel& model, Dataset data) {
     values.array().rowwise() /= known.scale.array();
   }
   return data;
+}
+
+void check_targets(const Method& method, const Dataset& training) {
+  if (training.targets.empty()) return;
+  const std::string& first = training.targets.front().name();
+  if (method.family != Family::deep || method.task == Task::none) {
+    throw InputError("fit",
+                     fmt::format("method '{}' learns class labels alone: got target '{}' ({}); take tocca-w or nn",
+                                 method.name, first, name_of(training.targets.front().kind)));
+  }
+  if (method.task != Task::heads || method.clusters) {
+    throw InputError("fit", fmt::format("target '{}': this task has no head for it; take task auto", first));
+  }
+  for (const Target& target : training.targets) {
+    if (target.size() != training.views.size()) {
+      throw InputError("labels", fmt::format("target '{}': got values of {} samples, need {}", target.name(),
+                                             target.size(), training.views.size()));
+    }
+    check_target(target);
+  }
 }
 
 void check_dataset(const Method& method, const Dataset& training, const Dataset* validation) {
@@ -274,7 +297,7 @@ void finish_model(FittedModel& model, const Dataset& training, const TrainSummar
   }
   model.provenance = {{"version", std::string(version())},
                       {"training_samples", fmt::format("{}", training.views.size())},
-                      {"labelled_samples", fmt::format("{}", training.labels.labelled())},
+                      {"labelled_samples", fmt::format("{}", labelled_samples(training))},
                       {"status", std::string(name_of(summary.status))},
                       {"message", summary.message},
                       {"epochs", fmt::format("{}", summary.epochs)},

@@ -8,6 +8,10 @@ namespace tocca {
 /// Throws InputError when the data cannot serve the method: labels, number of views, classes.
 void check_dataset(const Method& method, const Dataset& training, const Dataset* validation);
 
+/// Throws InputError for targets that the method cannot learn, or that have too few values, no event, or one value
+/// only.
+void check_targets(const Method& method, const Dataset& training);
+
 /// Throws InputError when nothing in the data is what options.task predicts.
 void check_task(const Options& options, const Dataset& training);
 

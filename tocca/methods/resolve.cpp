@@ -89,6 +89,9 @@ void check_mix(const Method& method, Index views) {
   if (method.agreement == Agreement::l2 && !method.shared_head) {
     refuse(method, "agreement = l2 needs a space that views share; take tocca-nd");
   }
+  if (method.clusters && views > 1 && !method.shared_head) {
+    refuse(method, "task clustering needs one view, or a space that views share; take tocca-nd");
+  }
   if (method.task == Task::none && method.agreement == Agreement::none) {
     refuse(method, "without a task and without agreement there is nothing to learn; set agreement");
   }
@@ -105,6 +108,9 @@ void check_mix(const Method& method, Index views) {
 Method resolve(const Options& options, Index views) {
   Method method = find_method(options.method);
   replace_task(method, options);
+  if (options.prediction == "joint" && method.family == Family::sparse_pls) {
+    refuse(method, "prediction = joint: it predicts by its own regression; take another method");
+  }
   // What a sample without every view is predicted by, where the method has no head: the same kind as of the others.
   if (options.prediction == "joint" && method.family != Family::linear_classifier) method.classifier = Classifier::lda;
   if (method.family != Family::deep) {
@@ -121,13 +127,17 @@ Method resolve(const Options& options, Index views) {
            "private_components would learn nothing without a decoder that reads them; set reconstruction = "
            "decoder");
   }
+  if (options.mixup > 0 && method.task != Task::heads) {
+    refuse(method, "mixup mixes the targets of heads, which this task has not; set mixup = 0");
+  }
   check_mix(method, views);
   return method;
 }
 
 std::vector<double> parse_numbers(std::string_view option, std::string_view text, double least) {
   std::vector<double> numbers;
-  while (!text.empty()) {
+  bool more = !text.empty();
+  while (more) {
     const std::size_t comma = std::min(text.find(','), text.size());
     const auto number = parse_number(text.substr(0, comma));
     if (!number || !(*number >= least) || !std::isfinite(*number)) {
@@ -136,6 +146,7 @@ std::vector<double> parse_numbers(std::string_view option, std::string_view text
                                               option, text.substr(0, comma), least));
     }
     numbers.push_back(*number);
+    more = comma < text.size();
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
   return numbers;

@@ -57,6 +57,9 @@ TEST(Resolve, SaysWhyPartsDoNotGoTogether) {
   EXPECT_THAT(why({{"method", "nn"}, {"agreement", "l2"}}), HasSubstr("space that views share"));
   EXPECT_THAT(why({{"method", "nn"}, {"task", "retrieval"}}), HasSubstr("two views in a space they share"));
   EXPECT_THAT(why({{"method", "tocca-w"}, {"pretraining", "trace-norm"}}, 1), HasSubstr("two views"));
+  EXPECT_THAT(why({{"method", "nn"}, {"task", "clustering"}}), HasSubstr("space that views share"));
+  EXPECT_THAT(why({{"method", "tocca-w"}, {"task", "lda"}, {"mixup", "0.2"}}), HasSubstr("mixup"));
+  EXPECT_THAT(why({{"method", "spls-da"}, {"prediction", "joint"}}), HasSubstr("own regression"));
   EXPECT_THAT(why({{"method", "dcca"}, {"agreement", "none"}}), HasSubstr("nothing to learn"));
   EXPECT_THAT(why({{"method", "softcca"}, {"decorrelation", "none"}}), HasSubstr("all projections are the same"));
   EXPECT_THAT(why({{"method", "rcca"}, {"projection", "whiten"}}), HasSubstr("does not have"));
@@ -70,7 +73,7 @@ TEST(ParseNumbers, ReadsAListOrSaysWhatIsWrong) {
   EXPECT_EQ(parse_numbers("keep", "", 0), (std::vector<double>{}));
   EXPECT_EQ(parse_numbers("keep", "20", 0), (std::vector<double>{20}));
   EXPECT_EQ(parse_numbers("keep", "20,5", 0), (std::vector<double>{20, 5}));
-  for (const char* text : {"-1", "1,,2", "a", "1;2", "nan"}) {
+  for (const char* text : {"-1", "1,,2", "a", "1;2", "nan", "5,", ","}) {
     EXPECT_THAT(error_message<InputError>([&] { parse_numbers("keep", text, 0); }), HasSubstr("keep: got")) << text;
   }
 }

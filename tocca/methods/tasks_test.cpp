@@ -253,5 +253,117 @@ TEST(Targets, SayWhatIsWrongWithThem) {
   EXPECT_THAT(why("tocca-w", "survival", usable), HasSubstr("no survival target"));
 }
 
+// What is left to standardise by after a validation part and label_fraction are taken away, or is out of range.
+TEST(Regression, NumbersThatCannotBeStandardisedAreRefused) {
+  Dataset data = data_for(find_task("regression")).training;
+  Options options = quick("tocca-w", "regression");
+  const auto why = [&] { return error_message<InputError>([&] { fit(data, nullptr, options, {}); }); };
+  for (const double scale : {1e200, 1e-200}) {
+    data.targets[0].values.col(0) *= scale;
+    EXPECT_THAT(why(), HasSubstr("column 'a'")) << scale;
+    data.targets[0].values.col(0) /= scale;
+  }
+  data.targets[0].values.bottomRows(238).setConstant(kNan);
+  options.label_fraction = 0.01;
+  EXPECT_THAT(why(), HasSubstr("need two that differ"));
+}
+
+TEST(Fit, KnowsHowManySamplesAreLabelledWhateverTheTask) {
+  const Data data = data_for(find_task("survival"));
+  Options options = quick("tocca-w", "survival");
+  options.epochs = 1;
+  const auto provenance = fit(data.training, nullptr, options, {}).model.provenance;
+  const auto found = std::find_if(provenance.begin(), provenance.end(),
+                                  [](const auto& fact) { return fact.first == "labelled_samples"; });
+  EXPECT_EQ(found->second, "192");
+}
+
+TEST(Fit, UnlabelledTasksIgnoreTheLabelFraction) {
+  const Data data = data_for(find_task("clustering"));
+  Options options = quick("tocca-nd", "clustering");
+  options.label_fraction = 0.3;
+  EXPECT_EQ(fit(data.training, nullptr, options, {}).model.classes.size(), 4U);
+}
+
+TEST(ModelScores, LeaveOutSamplesWithoutAnyView) {
+  const Dataset training = make_shared(240, 3, 0.3, 1);
+  Dataset test = make_shared(100, 3, 0.3, 2);
+  for (View& view : test.views.views) view.row_of_sample[7] = -1;
+  for (const char* task : {"classification", "clustering"}) {
+    Dataset learnt = training;
+    if (task == std::string("clustering")) learnt.labels = {};
+    const FittedModel model = fit(learnt, nullptr, quick("tocca-w", task), {}).model;
+    for (const Score& score : model_scores(model, test, {})) {
+      if (score.test_view == "all") {
+        EXPECT_EQ(score.samples, 99) << score.metric;
+      }
+    }
+  }
+}
+
+// Spaces of their own have nothing to do with each other, and so need classifiers of their own.
+TEST(Lda, OfViewsWithoutASharedSpaceIsFittedForEach) {
+  const Data data = data_for(find_task("lda"));
+  const FittedModel model = fit(data.training, nullptr, quick("nn", "lda"), {}).model;
+  EXPECT_EQ(model.classifiers.size(), 2U);
+  for (const Score& score : model_scores(model, data.test, {})) {
+    if (score.metric == "accuracy") {
+      EXPECT_GT(score.value, 0.7) << score.test_view;
+    }
+  }
+}
+
+TEST(Combination, OfProbabilitiesIsTheirMeanForLabelsAndTargets) {
+  Dataset training = make_shared(240, 3, 0.3, 1);
+  training.targets = {target_of(TargetKind::classification, training.labels, 1),
+                      target_of(TargetKind::multilabel, training.labels, 1)};
+  Options options = quick("tocca-w", "auto");
+  options.combination = "probabilities";
+  const FittedModel model = fit(training, nullptr, options, {}).model;
+  const Views& views = training.views;
+  const auto samples = samples_with_view(views, 0);
+  const auto mean_of = [&](const auto& scores) { return Matrix<double>((scores(0) + scores(1)) / 2); };
+  const auto classes = mean_of(
+      [&](Index v) { return Matrix<double>(class_scores(model, views, v, samples, {}).array().exp().matrix()); });
+  EXPECT_LT((classes - predict(model, views, {}).scores).cwiseAbs().maxCoeff(), 1e-6);
+  const auto further = mean_of(
+      [&](Index v) { return Matrix<double>(target_scores(model, 0, views, v, samples, {}).array().exp().matrix()); });
+  EXPECT_LT((further - predict_target(model, 0, views, {})).cwiseAbs().maxCoeff(), 1e-6);
+  const auto properties = mean_of([&](Index v) {
+    return Matrix<double>((1 + (-target_scores(model, 1, views, v, samples, {}).array()).exp()).inverse().matrix());
+  });
+  EXPECT_LT((properties - predict_target(model, 1, views, {})).cwiseAbs().maxCoeff(), 1e-12);
+}
+
+TEST(Combination, WeighsViewsByHowTheyPredictHeldOutSamples) {
+  Dataset training = make_shared(240, 3, 0.3, 1);
+  Matrix<double> noise(240, 6);
+  Rng rng(9);
+  for (double& value : noise.reshaped()) value = rng.normal();
+  training.views.views[1].values = Table(noise);
+  Options options = quick("nn", "auto");
+  options.view_weights = "validation";
+  const auto weights = fit(training, nullptr, options, {}).model.combination.view_weights;
+  ASSERT_EQ(weights.size(), 2U);
+  EXPECT_GT(weights[0], 0.7);
+  EXPECT_LT(weights[1], 0.5);
+}
+
+TEST(ModelScores, RefuseOtherTargetsThanTheModels) {
+  const Data data = data_for(find_task("regression"));
+  const FittedModel model = fit(data.training, nullptr, quick("tocca-w", "regression"), {}).model;
+  Dataset other = data.test;
+  other.targets = {target_of(TargetKind::survival, data.classes, 2)};
+  EXPECT_THAT(error_message<InputError>([&] { model_scores(model, other, {}); }),
+              HasSubstr("need regression of 'a,b'"));
+  other.targets = {data.test.targets[0]};
+  other.targets[0].values.conservativeResize(20, 2);
+  EXPECT_THAT(error_message<InputError>([&] { model_scores(model, other, {}); }), HasSubstr("one for each sample"));
+  Dataset short_of = data.training;
+  short_of.targets[0].values.conservativeResize(20, 2);
+  EXPECT_THAT(error_message<InputError>([&] { fit(short_of, nullptr, quick("tocca-w", "regression"), {}); }),
+              HasSubstr("got values of 20 samples, need 240"));
+}
+
 }  // namespace
 }  // namespace tocca

@@ -83,6 +83,15 @@ void probabilities_of_logs(Matrix<double>& scores) {
   }
 }
 
+// Log-probabilities of classes, or logits of properties, become probabilities.
+void to_probabilities(TargetKind kind, Matrix<double>& scores) {
+  if (kind == TargetKind::classification) {
+    probabilities_of_logs(scores);
+  } else {
+    scores = (1 + (-scores.array()).exp()).inverse().matrix().eval();
+  }
+}
+
 // The same for means of probabilities; a class that nobody had an opinion on has none.
 void normalize_rows(Matrix<double>& probabilities) {
   for (Index i = 0; i < probabilities.rows(); ++i) {
@@ -244,15 +253,18 @@ Matrix<double> target_scores(const FittedModel& model, std::size_t target, const
 Matrix<double> predict_target(const FittedModel& model, std::size_t target, const Views& views,
                               const Context& context) {
   const TargetKind kind = model.targets.at(target).kind;
+  const bool probable = kind == TargetKind::classification || kind == TargetKind::multilabel;
+  const bool averages_probabilities = probable && model.combination.probabilities;
   Average average(views.size(), model.network->shape.heads[model.head_of(target)].outputs,
                   [](double score) { return !std::isnan(score); });
   for (Index v = 0; v < views.count(); ++v) {
     const auto samples = samples_with_view(views, v);
-    average.add(samples, target_scores(model, target, views, v, samples, context), view_weight(model, v));
+    Matrix<double> scores = target_scores(model, target, views, v, samples, context);
+    if (averages_probabilities) to_probabilities(kind, scores);
+    average.add(samples, scores, view_weight(model, v));
   }
   Matrix<double> mean = average.mean(std::numeric_limits<double>::quiet_NaN());
-  if (kind == TargetKind::classification) probabilities_of_logs(mean);
-  if (kind == TargetKind::multilabel) mean = (1 + (-mean.array()).exp()).inverse().matrix().eval();
+  if (probable && !averages_probabilities) to_probabilities(kind, mean);
   return mean;
 }
 

@@ -9,6 +9,7 @@
 #include "tocca/metrics/ranking.h"
 #include "tocca/metrics/regression.h"
 #include "tocca/metrics/survival.h"
+#include "tocca/model/linear_classifier.h"
 #include "tocca/ops/multilabel.h"
 #include "tocca/ops/regression.h"
 
@@ -21,13 +22,7 @@ double cox_of_values(const HeadTargets& targets, const HeadLossOptions& options,
 }
 
 double accuracy_of(const HeadTargets& targets, ConstMatrixRef<double> outputs) {
-  std::vector<int> predicted;
-  for (Index i = 0; i < outputs.rows(); ++i) {
-    Index best = 0;
-    outputs.row(i).maxCoeff(&best);
-    predicted.push_back(static_cast<int>(best));
-  }
-  return accuracy(predicted, targets.codes);
+  return accuracy(largest_column(outputs), targets.codes);
 }
 
 double concordance_of(const HeadTargets& targets, ConstMatrixRef<double> outputs) {

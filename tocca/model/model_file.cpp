@@ -5,6 +5,7 @@
 #include <iterator>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "tocca/core/error.h"
@@ -130,10 +131,11 @@ void check_shape(const NetworkShape& s, const TensorFile& file, std::size_t view
   const bool plausible = s.inputs.size() == views && in_range(s.hidden_layers, 0, 1000) &&
                          in_range(s.hidden_size, 1, kMost) && in_range(s.components, 1, kMost) &&
                          in_range(s.private_components, 0, kMost) && s.heads.size() <= 1000 && s.momentum >= 0 &&
-                         s.momentum < 1 && std::all_of(s.heads.begin(), s.heads.end(), [&](const HeadShape& head) {
+                         s.momentum < 1 && s.whitening.epsilon >= 0 &&
+                         std::all_of(s.heads.begin(), s.heads.end(), [&](const HeadShape& head) {
                            const bool survival = head.kind == TargetKind::survival;
                            const Index least = head.kind == TargetKind::classification ? 2 : 1;
-                           return in_range(head.outputs, least, survival ? 1 : kMost);
+                           return in_range(head.outputs, least, survival ? 1 : kMost) && head.target >= -1;
                          });
   if (!plausible) damaged("the shape of its network is impossible");
   for (std::size_t v = 0; v < views; ++v) {
@@ -348,10 +350,21 @@ void check_consistent(const FittedModel& model, const std::string& path) {
   require(model.targets.empty() || model.network, "targets without a network");
   const auto& shares = model.combination.view_weights;
   require(shares.empty() || shares.size() == views, "weights and views do not match");
-  for (const double share : shares) require(share >= 0 && share <= 1e9, "the weight of a view is impossible");
-  std::size_t fused_columns = 0;
-  for (const FusedPart& part : model.fused) fused_columns += part.features.size();
-  require(model.fused.empty() || (views == 1 && fused_columns == model.views[0].features.size()),
+  for (const double share : shares) require(share >= 1e-9 && share <= 1e9, "the weight of a view is impossible");
+  const auto distinct = [](const std::vector<std::string>& names) {
+    return std::set<std::string>(names.begin(), names.end()).size() == names.size();
+  };
+  require(distinct(model.classes), "a class occurs twice");
+  for (const ModelTarget& target : model.targets) {
+    require(distinct(target.classes) && distinct(target.columns), "a class or column of a target occurs twice");
+    require(target.kind != TargetKind::survival || target.columns.size() == 2, "a survival target without two columns");
+  }
+  std::vector<std::string> fused_columns;
+  for (const FusedPart& part : model.fused) {
+    require(distinct(part.features), "a fused column occurs twice");
+    for (const std::string& feature : part.features) fused_columns.push_back(part.name + ":" + feature);
+  }
+  require(model.fused.empty() || (views == 1 && fused_columns == model.views[0].features),
           "fused columns and views do not match");
   for (std::size_t v = 0; v < views; ++v) {
     const auto columns = static_cast<Index>(model.views[v].features.size());
@@ -383,7 +396,8 @@ void check_consistent(const FittedModel& model, const std::string& path) {
     finite(model.joint->bias);
     Index reads = static_cast<Index>(views) * model.components();
     for (const ViewSchema& view : model.views) reads += static_cast<Index>(view.features.size());
-    require(model.projects() && model.joint->weights.rows() == reads && model.joint->weights.cols() == classes,
+    require(classes >= 2 && model.projects() && model.joint->weights.rows() == reads &&
+                model.joint->weights.cols() == classes,
             "joint classifier and what it reads do not match");
   }
   for (const CanonicalPair& pair : model.pairs) {
@@ -402,11 +416,22 @@ void check_consistent(const FittedModel& model, const std::string& path) {
           "classifiers and views do not match");
   for (const CanonicalPair& pair : model.pairs) {
     const auto count = static_cast<Index>(views);
-    require(pair.u >= 0 && pair.u < count && pair.v >= 0 && pair.v < count, "canonical pairs and views do not match");
+    require(pair.u >= 0 && pair.u < pair.v && pair.v < count, "canonical pairs and views do not match");
     require(pair.weights_u.rows() == model.components() && pair.weights_v.rows() == model.components() &&
                 pair.weights_u.cols() == pair.weights_v.cols(),
             "canonical pairs and projections do not match");
   }
+}
+
+}  // namespace
+
+namespace {
+
+// Without the parser's own name and number: "[json.exception.type_error.302] type must be string" is told as its end.
+std::string plain_reason(const json::exception& error) {
+  const std::string text = error.what();
+  const std::size_t end = text.find("] ");
+  return end == std::string::npos ? text : text.substr(end + 2);
 }
 
 }  // namespace
@@ -472,7 +497,7 @@ FittedModel load_model(const std::string& path) {
     return model;
   } catch (const json::exception& e) {
     throw InputError("load model",
-                     fmt::format("{}: its description cannot be read ({}); the file is damaged", path, e.what()));
+                     fmt::format("{}: its description cannot be read: {}; the file is damaged", path, plain_reason(e)));
   } catch (const std::bad_alloc&) {
     throw InputError("load model", fmt::format("{}: it does not fit in memory; the file is damaged", path));
   } catch (const std::logic_error&) {  // a missing key or a version that is no number

@@ -113,6 +113,11 @@ TEST_F(ModelFile, ShapesThatContradictTheTensorsAreRefused) {
   EXPECT_THAT(after_model([](json& m) { m["targets"] = json::array(); }), HasSubstr("heads and targets"));
   EXPECT_THAT(after_model([](json& m) { m["combination"]["view_weights"] = {1}; }), HasSubstr("weights and views"));
   EXPECT_THAT(after_model([](json& m) { m["combination"]["view_weights"] = {1, -1}; }), HasSubstr("impossible"));
+  EXPECT_THAT(after_model([](json& m) { m["combination"]["view_weights"] = {0, 0}; }), HasSubstr("impossible"));
+  EXPECT_THAT(after_model([](json& m) { m["classes"] = {"a", "a"}; }), HasSubstr("occurs twice"));
+  EXPECT_THAT(after_model([](json& m) { m["canonical_pairs"][0] = {1, 1}; }), HasSubstr("canonical pairs"));
+  EXPECT_THAT(after_model([](json& m) { m["network"]["heads"][1]["target"] = -2; }), HasSubstr("impossible"));
+  EXPECT_THAT(after_model([](json& m) { m["network"]["whitening_epsilon"] = -5; }), HasSubstr("impossible"));
   EXPECT_THAT(after_model([](json& m) { m["joint"][0]["link"] = "probit"; }), HasSubstr("unknown link"));
   EXPECT_THAT(after_model([](json& m) { m["fused"] = {{{"name", "a"}, {"features", {"x"}}}}; }), HasSubstr("fused"));
 }

@@ -10,13 +10,26 @@
 namespace tocca {
 namespace {
 
+// Before the first batch a whitening transform or CCA layer is 0; then activations stand for projections.
+Matrix<float> project_or_encode(const Network<float>& network, Index view, std::span<const Index> samples,
+                                const TrainingData& data, const Context& context) {
+  Matrix<float> z = project_samples(network, view, samples, data.read, context);
+  if ((z.array() != 0).any()) return z;
+  context.parallel_rows(z.rows(), [&](Index first, Index rows) {
+    Matrix<float> x(rows, network.shape.inputs[static_cast<std::size_t>(view)]);
+    data.read(view, samples.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows)), x);
+    z.middleRows(first, rows) = activations<float>(network, view, x);
+  });
+  return z;
+}
+
 Matrix<double> mean_projections(const Network<float>& network, const TrainingData& data, const Context& context) {
   const Views& views = data.dataset->views;
   Matrix<double> sum = Matrix<double>::Zero(views.size(), network.shape.components);
   Vector<double> count = Vector<double>::Zero(views.size());
   for (Index v = 0; v < views.count(); ++v) {
     const auto samples = samples_with_view(views, v);
-    const Matrix<float> z = project_samples(network, v, samples, data.read, context);
+    const Matrix<float> z = project_or_encode(network, v, samples, data, context);
     for (std::size_t i = 0; i < samples.size(); ++i) {
       sum.row(samples[i]) += z.row(static_cast<Index>(i)).cast<double>();
       count(samples[i]) += 1;
