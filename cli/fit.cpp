@@ -107,13 +107,14 @@ std::vector<ResultRow> result_rows(const FitResult& result, Index samples) {
 void write_history(const std::string& path, const TrainSummary& summary) {
   const auto cell = [](double value) { return std::isfinite(value) ? fmt::format("{}", value) : std::string(); };
   write_file(path, [&](std::ostream& out) {
-    out << "epoch,task,agreement,decorrelation,reconstruction,weight_decay,validation_score,validation_loss,sum_"
+    out << "epoch,task,agreement,decorrelation,reconstruction,separation,weight_decay,validation_score,validation_loss,"
+           "sum_"
            "correlation\n";
     for (const EpochRecord& epoch : summary.history) {
-      out << fmt::format("{},{},{},{},{},{},{},{},{}\n", epoch.epoch, cell(epoch.terms.task),
+      out << fmt::format("{},{},{},{},{},{},{},{},{},{}\n", epoch.epoch, cell(epoch.terms.task),
                          cell(epoch.terms.agreement), cell(epoch.terms.decorrelation), cell(epoch.terms.reconstruction),
-                         cell(epoch.weight_decay), cell(epoch.validation_score), cell(epoch.validation_loss),
-                         cell(epoch.sum_correlation));
+                         cell(epoch.terms.separation), cell(epoch.weight_decay), cell(epoch.validation_score),
+                         cell(epoch.validation_loss), cell(epoch.sum_correlation));
     }
   });
 }

@@ -34,7 +34,6 @@ METHODS = {
     "tocca-sd, own": ("tocca-sd",),
     "tocca-nd, own": ("tocca-nd",),
 }
-FRACTIONS = (1, 0.3, 0.1, 0.03, 0.01)
 SEMI_SUPERVISED = ("nn of both views", "tocca-w, joint", "tocca-w, own")
 
 
@@ -65,16 +64,19 @@ def main():
     parser.add_argument("--data", required=True)
     parser.add_argument("--epochs", type=int, default=15)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--methods", default="; ".join(METHODS), help="with all labels, '; ' between them")
+    parser.add_argument("--fractions", default="1,0.3,0.1,0.03,0.01", help="of the labels, for some of the methods")
     parser.add_argument("--tocca", default="build/release/tocca")
     args = parser.parse_args()
+    fractions = [float(f) for f in args.fractions.split(",") if f]
     with tempfile.TemporaryDirectory() as folder:
         write_parts(args.data, folder)
-        for name, settings in METHODS.items():
-            print(f"{name:18s} {accuracy(args, folder, *settings):.3f}", flush=True)
-        for name in SEMI_SUPERVISED:
-            scores = [accuracy(args, folder, *METHODS[name], f"label_fraction={fraction}", "batches=stratified")
-                      for fraction in FRACTIONS]
-            print(f"{name:18s} " + "  ".join(f"{100 * f:g} %: {s:.3f}" for f, s in zip(FRACTIONS, scores)), flush=True)
+        for name in filter(None, args.methods.split("; ")):
+            print(f"{name:18s} {accuracy(args, folder, *METHODS[name]):.3f}", flush=True)
+        for fraction in fractions:
+            for name in SEMI_SUPERVISED:
+                score = accuracy(args, folder, *METHODS[name], f"label_fraction={fraction}", "batches=stratified")
+                print(f"{name:18s} {100 * fraction:g} % of the labels {score:.3f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -370,6 +370,35 @@ TEST(TrainingStep, PerturbsTheInputsOfEachViewAnew) {
   EXPECT_NEAR(noise.squaredNorm() / 800, 0.25, 4 * 0.25 * std::sqrt(2.0 / 800));
 }
 
+TEST(TrainingStep, AMixedRowAndItsTargetsStandForTheirSharesOfBoth) {
+  Rng rng(3);
+  GradientCase c = with_heads({"", Projection::identity, false, 2, 16, false, 1}, kAllHeads);
+  Problem p = random_problem(c, rng);
+  p.objective.perturbation = {};
+  std::vector<Index> all(16);
+  std::iota(all.begin(), all.end(), 0);
+  Batch batch = make_batch(p.data, all);
+  Network<double> network(p.shape);
+  network.initialize(rng);
+  const auto run = [&](Matrix<double>* inputs) {
+    Network<double> fresh = network;
+    TrainingStep<double> step(fresh, p.objective, 16, Context{});
+    const double loss = step.gradients(batch, p.reader(), Rng(1)).total(p.objective);
+    if (inputs != nullptr) *inputs = step.view(0).input(16);
+    return loss;
+  };
+  const double unmixed = run(nullptr);
+  batch.partner.assign(2, std::vector<Index>(all.rbegin(), all.rend()));
+  batch.own_share = 1;
+  EXPECT_NEAR(run(nullptr), unmixed, 1e-12);
+  batch.own_share = 0;  // every row is its partner: the same batch in another order
+  EXPECT_NEAR(run(nullptr), unmixed, 1e-12);
+  batch.own_share = 0.25;
+  Matrix<double> inputs;
+  EXPECT_GT(std::abs(run(&inputs) - unmixed), 1e-3);
+  EXPECT_LT(max_error(inputs, Matrix<double>(0.25 * p.x[0] + 0.75 * p.x[0].colwise().reverse())), 1e-15);
+}
+
 TEST(TrainingStep, FloatFollowsDouble) {
   Rng rng(3);
   const Problem p = random_problem({"", Projection::whiten, false, 2, 16, false, 1}, rng);
