@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Joint phone recognition from two views of speech-like data: all methods, and fractions of the labels.
 
-    python3 make_xrmb_like.py --frames 100000 --standardize --out xrmb
     python3 tools/xrmb_tables.py --data xrmb --tocca build/release/tocca
 
 Reads x273.npy, x112.npy, phone.npy and split.npy (0 train, 1 validation, 2 test; no speaker in two of them). Every method
