@@ -145,7 +145,7 @@ struct GradientCase {
   Index private_components = -1;  // −1: and no decoder
 };
 
-// A head of every kind, their targets in this order.
+// A head of every kind; the data set has the targets of those in use, in this order.
 const std::vector<HeadShape> kAllHeads = {{TargetKind::classification, 3, -1},
                                           {TargetKind::regression, 2, 0},
                                           {TargetKind::survival, 1, 1},
@@ -285,10 +285,10 @@ Problem random_problem(const GradientCase& c, Rng& rng) {
   }
   for (const Index d : p.shape.inputs) p.x.push_back(random_matrix(rng, c.batch, d));
   p.data = dataset(present, labels, 3);
-  for (const HeadShape& head : c.heads) {
+  for (HeadShape& head : p.shape.heads) {
     if (head.target < 0) continue;
-    p.data.targets.resize(std::max(p.data.targets.size(), static_cast<std::size_t>(head.target) + 1));
-    p.data.targets[static_cast<std::size_t>(head.target)] = random_target(head, c, rng);
+    head.target = static_cast<int>(p.data.targets.size());
+    p.data.targets.push_back(random_target(head, c, rng));
   }
   for (std::size_t h = 0; h < p.shape.heads.size(); ++h)
     p.objective.head_weights.push_back(0.5 + static_cast<double>(h));
