@@ -92,15 +92,6 @@ std::string part_names(const FittedModel& model) {
   return join(names, ", ");
 }
 
-Index without_any_view(const Views& views) {
-  Index count = 0;
-  for (Index i = 0; i < views.size(); ++i) {
-    count +=
-        std::none_of(views.views.begin(), views.views.end(), [&](const View& view) { return view.has(i); }) ? 1 : 0;
-  }
-  return count;
-}
-
 std::vector<Index> count_classes(const ModelData& loaded, const Prediction& prediction) {
   std::vector<Index> counts(loaded.model.classes.size(), 0);
   for (const int code : prediction.codes) {
@@ -134,7 +125,7 @@ int run_predict(const PredictRequest& request, Session& session) {
   for (std::size_t c = 0; c < counts.size(); ++c) {
     rows.push_back({{"class", model.classes[c]}, {"samples", counts[c]}});
   }
-  const Index without = without_any_view(loaded.views);
+  const Index without = loaded.views.size() - static_cast<Index>(loaded.views.with_any_view().size());
   session.note(fmt::format("{} predictions in {}\n", loaded.views.size() - without, request.out));
   if (without > 0 && model.fused.empty()) {
     session.warn(fmt::format("{} samples have no view and no prediction", without));

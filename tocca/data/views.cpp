@@ -18,6 +18,22 @@ bool Views::complete(Index sample) const {
   return std::all_of(views.begin(), views.end(), [&](const View& view) { return view.has(sample); });
 }
 
+std::vector<Index> Views::with_every_view() const {
+  std::vector<Index> found;
+  for (Index i = 0; i < size(); ++i) {
+    if (complete(i)) found.push_back(i);
+  }
+  return found;
+}
+
+std::vector<Index> Views::with_any_view() const {
+  std::vector<Index> found;
+  for (Index i = 0; i < size(); ++i) {
+    if (std::any_of(views.begin(), views.end(), [&](const View& view) { return view.has(i); })) found.push_back(i);
+  }
+  return found;
+}
+
 Views Views::select(std::span<const Index> chosen) const {
   Views some;
   some.samples.reserve(chosen.size());
@@ -36,11 +52,9 @@ View concatenate(const Views& views, std::string name) {
   for (const View& view : views.views) {
     for (const std::string& feature : view.features) all.features.push_back(view.name + ":" + feature);
   }
-  std::vector<Index> complete;
-  for (Index i = 0; i < views.size(); ++i) {
-    if (!views.complete(i)) continue;
-    all.row_of_sample[static_cast<std::size_t>(i)] = static_cast<Index>(complete.size());
-    complete.push_back(i);
+  const std::vector<Index> complete = views.with_every_view();
+  for (std::size_t row = 0; row < complete.size(); ++row) {
+    all.row_of_sample[static_cast<std::size_t>(complete[row])] = static_cast<Index>(row);
   }
   Matrix<double> values(static_cast<Index>(complete.size()), static_cast<Index>(all.features.size()));
   Index next = 0;

@@ -39,6 +39,9 @@ struct Views {
   [[nodiscard]] Index count() const { return static_cast<Index>(views.size()); }
   /// The sample has every view.
   [[nodiscard]] bool complete(Index sample) const;
+  /// The samples that have every view, and those that have at least one, ascending.
+  [[nodiscard]] std::vector<Index> with_every_view() const;
+  [[nodiscard]] std::vector<Index> with_any_view() const;
   /// The same views for a subset of the samples, in the order given. Shares the tables.
   [[nodiscard]] Views select(std::span<const Index> chosen) const;
   /// Only the named view. Throws InputError, naming the views there are, if there is none of that name.

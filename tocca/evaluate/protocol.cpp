@@ -41,24 +41,6 @@ Part projections(const FittedModel& model, const Dataset& data, Index view, cons
   return {transform(model, data.views, view, samples, context), codes_of(data.labels, samples)};
 }
 
-std::vector<Index> complete_samples_of(const Views& views) {
-  std::vector<Index> samples;
-  for (Index i = 0; i < views.size(); ++i) {
-    if (views.complete(i)) samples.push_back(i);
-  }
-  return samples;
-}
-
-// The others have no prediction to score.
-std::vector<Index> samples_with_any_view(const Views& views) {
-  std::vector<Index> samples;
-  for (Index i = 0; i < views.size(); ++i) {
-    const auto has = [&](const View& view) { return view.has(i); };
-    if (std::any_of(views.views.begin(), views.views.end(), has)) samples.push_back(i);
-  }
-  return samples;
-}
-
 Index labelled(std::span<const int> codes) {
   return std::count_if(codes.begin(), codes.end(), [](int code) { return code >= 0; });
 }
@@ -149,7 +131,7 @@ void add_targets(std::vector<Score>& scores, const FittedModel& model, const Dat
                                              "one for each sample",
                                              t, name_of(given.kind), given.name(), name_of(known.kind), known.name()));
   }
-  const std::vector<Index> with_any = samples_with_any_view(data.views);
+  const std::vector<Index> with_any = data.views.with_any_view();
   const Views some = data.views.select(with_any);
   for (std::size_t t = 0; t < model.targets.size(); ++t) {
     for (Index v = 0; v < model.view_count(); ++v) {
@@ -211,7 +193,7 @@ std::vector<Score> cross_view_scores(const FittedModel& model, const Dataset& tr
     }
   }
   if (model.joint) {
-    const auto samples = complete_samples_of(test.views);
+    const auto samples = test.views.with_every_view();
     const auto codes = codes_of(test.labels, samples);
     const auto predicted = model.joint->predict(joint_rows(model, test.views, samples, context));
     scores.push_back({"joint", "joint", "accuracy", accuracy(predicted, codes), labelled(codes), {}});
@@ -230,7 +212,7 @@ std::vector<Score> model_scores(const FittedModel& model, const Dataset& data, c
       add(scores, view_name(model, v), largest_column(class_scores(model, data.views, v, samples, context)),
           codes_of(data.labels, samples));
     }
-    const std::vector<Index> seen = samples_with_any_view(data.views);
+    const std::vector<Index> seen = data.views.with_any_view();
     if (model.view_count() > 1 && !seen.empty()) {
       const Dataset some = data.select(seen);
       add(scores, "all", predict(model, some.views, context).codes, some.labels.codes);

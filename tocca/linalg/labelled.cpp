@@ -14,6 +14,14 @@ std::vector<Index> LabelledRows::ordinals() const {
   return result;
 }
 
+Matrix<double> indicators(const LabelledRows& labelled) {
+  Matrix<double> ones =
+      Matrix<double>::Zero(static_cast<Index>(labelled.rows.size()), static_cast<Index>(labelled.present.size()));
+  const std::vector<Index> ordinals = labelled.ordinals();
+  for (std::size_t i = 0; i < ordinals.size(); ++i) ones(static_cast<Index>(i), ordinals[i]) = 1;
+  return ones;
+}
+
 LabelledRows labelled_rows(std::span<const int> y) {
   LabelledRows labelled;
   for (std::size_t i = 0; i < y.size(); ++i) {

@@ -18,6 +18,9 @@ struct LabelledRows {
   [[nodiscard]] std::vector<Index> ordinals() const;
 };
 
+/// 1 where a row is of a class that occurs, 0 elsewhere (m × C), classes ascending.
+Matrix<double> indicators(const LabelledRows& labelled);
+
 /// The rows with y ≥ 0.
 LabelledRows labelled_rows(std::span<const int> y);
 

@@ -78,15 +78,6 @@ MultiviewSolution mcca_of(const std::vector<WhitenedView>& views, Index componen
   return {detail::weights_of_directions(views, scale * found.directions), found.values, ranks};
 }
 
-/// (m × C), one column a class that occurs.
-Matrix<double> indicators(const detail::LabelledRows& labelled) {
-  const std::vector<Index> ordinals = labelled.ordinals();
-  Matrix<double> result =
-      Matrix<double>::Zero(static_cast<Index>(ordinals.size()), static_cast<Index>(labelled.present.size()));
-  for (std::size_t i = 0; i < ordinals.size(); ++i) result(static_cast<Index>(i), ordinals[i]) = 1;
-  return result;
-}
-
 }  // namespace
 
 namespace detail {
@@ -147,7 +138,7 @@ MultiviewSolution smvcca(std::span<const Matrix<double>> views, std::span<const 
   const detail::LabelledRows labelled = detail::labelled_rows(y);
   detail::require_two_classes("smvcca", labelled);
   std::vector<WhitenedView> whitened = whiten(detail::rows_of(views, labelled.rows), options);
-  whitened.push_back(detail::whiten_view(indicators(labelled), 0, options.rank_tolerance));
+  whitened.push_back(detail::whiten_view(detail::indicators(labelled), 0, options.rank_tolerance));
   MultiviewSolution solution = mcca_of(whitened, options.components);
   solution.weights.pop_back();
   solution.ranks.pop_back();

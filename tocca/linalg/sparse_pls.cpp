@@ -181,15 +181,6 @@ Matrix<double> links_with_outcome(const SparsePlsOptions& options, Index view_co
   return links;
 }
 
-/// (m × C), one column a class that occurs.
-Matrix<double> indicators(const detail::LabelledRows& labelled) {
-  const std::vector<Index> ordinals = labelled.ordinals();
-  Matrix<double> result =
-      Matrix<double>::Zero(static_cast<Index>(ordinals.size()), static_cast<Index>(labelled.present.size()));
-  for (std::size_t i = 0; i < ordinals.size(); ++i) result(static_cast<Index>(i), ordinals[i]) = 1;
-  return result;
-}
-
 Block block_of(Matrix<double> rows, Index keep) {
   Block block;
   block.norm = norm_of(rows);
@@ -378,7 +369,7 @@ SparsePlsSolution sparse_pls(std::span<const Matrix<double>> views, std::span<co
     solution.views[v].mean = std::move(centred.mean);
     blocks.push_back(block_of(std::move(centred.rows), keep_of(options, v)));
   }
-  const Centred of_classes = centre(indicators(labelled));
+  const Centred of_classes = centre(detail::indicators(labelled));
   blocks.push_back(outcome_block(of_classes.rows));
   find_components(solution, blocks, links_with_outcome(options, view_count), options);
   for (SparsePlsView& view : solution.views) regress(view, of_classes);

@@ -22,9 +22,7 @@ std::vector<HeadShape> heads_of(const Method& method, const Dataset& training, c
   std::vector<HeadShape> heads = class_heads(training.labels.labelled() > 0 ? training.labels.class_count() : 0);
   for (std::size_t t = 0; t < training.targets.size(); ++t) {
     const Target& target = training.targets[t];
-    const Index outputs = target.kind == TargetKind::classification ? target.labels.class_count()
-                          : target.kind == TargetKind::survival     ? 1
-                                                                    : target.values.cols();
+    const Index outputs = outputs_for(target.kind, target.columns.size(), target.labels.classes.size());
     heads.push_back({target.kind, outputs, static_cast<int>(t)});
   }
   return heads;
@@ -223,6 +221,10 @@ Parts split(const Method& method, Dataset training, const Dataset* validation, c
 
 // Early fusion: one view of all columns, of the samples that have every view.
 Dataset fuse(const Dataset& data) {
+  if (data.views.with_every_view().empty()) {
+    throw InputError("fit",
+                     fmt::format("fusion = early: no sample has all {} views; take fusion = late", data.views.count()));
+  }
   Dataset fused{{data.views.samples, {concatenate(data.views, "all")}}, data.labels, data.targets};
   return fused.select(samples_with_view(fused.views, 0));
 }

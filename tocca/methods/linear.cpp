@@ -104,13 +104,16 @@ Stacked stack_projections(const FittedModel& model, const Dataset& training, con
 }
 
 std::vector<Index> complete_in_all(const Dataset& training) {
-  std::vector<Index> samples;
-  for (Index s = 0; s < training.views.size(); ++s) {
-    if (training.views.complete(s)) samples.push_back(s);
-  }
+  std::vector<Index> samples = training.views.with_every_view();
   if (samples.size() >= 3) return samples;
   throw InputError(
       "fit", fmt::format("samples with all {} views: got {}, need at least 3", training.views.count(), samples.size()));
+}
+
+std::vector<Index> complete_and_labelled(const Dataset& training) {
+  std::vector<Index> samples = complete_in_all(training);
+  std::erase_if(samples, [&](Index s) { return training.labels.codes[static_cast<std::size_t>(s)] < 0; });
+  return samples;
 }
 
 Matrix<double> standardized_rows(const FittedModel& model, const Dataset& data, Index view,
@@ -249,10 +252,7 @@ std::vector<Index> kept_columns(const Views& views, const Options& options) {
 
 std::string fit_sparse_pls(FittedModel& model, const Dataset& training, const Options& options,
                            const Context& context) {
-  std::vector<Index> samples;
-  for (const Index sample : complete_in_all(training)) {
-    if (training.labels.codes[static_cast<std::size_t>(sample)] >= 0) samples.push_back(sample);
-  }
+  const std::vector<Index> samples = complete_and_labelled(training);
   std::vector<Matrix<double>> rows;
   for (Index v = 0; v < training.views.count(); ++v) rows.push_back(standardized_rows(model, training, v, samples));
   const std::vector<int> codes = training.labels.select(samples).codes;
@@ -280,10 +280,7 @@ void add_joint_classifier(FittedModel& model, const Dataset& training, const Con
   if (!model.projects() || training.labels.labelled() == 0) {
     throw InputError("options", "prediction = joint: needs class labels, and a method with projections; take tocca-w");
   }
-  std::vector<Index> samples;
-  for (const Index sample : complete_in_all(training)) {
-    if (training.labels.codes[static_cast<std::size_t>(sample)] >= 0) samples.push_back(sample);
-  }
+  const std::vector<Index> samples = complete_and_labelled(training);
   model.joint = fit_lda(joint_rows(model, training.views, samples, context), training.labels.select(samples).codes,
                         static_cast<int>(training.labels.class_count()));
 }

@@ -209,6 +209,13 @@ void check_targets(const Method& method, const Dataset& training) {
       throw InputError("labels", fmt::format("target '{}': got values of {} samples, need {}", target.name(),
                                              target.size(), training.views.size()));
     }
+    const bool named =
+        target.kind == TargetKind::classification || target.values.cols() == static_cast<Index>(target.columns.size());
+    if (!named || target.columns.empty() || (target.kind == TargetKind::survival && target.columns.size() != 2)) {
+      throw InputError("labels", fmt::format("target '{}': got {} columns of values, need one for each name, and for "
+                                             "survival a time and an event",
+                                             target.name(), target.values.cols()));
+    }
     check_target(target);
   }
 }

@@ -15,8 +15,6 @@ namespace {
 template <class Part>
 using Words = std::pair<std::string_view, Part>;
 
-constexpr Words<Projection> kProjections[] = {
-    {"identity", Projection::identity}, {"whiten", Projection::whiten}, {"cca", Projection::cca}};
 constexpr Words<Agreement> kAgreements[] = {
     {"none", Agreement::none}, {"l2", Agreement::l2}, {"trace-norm", Agreement::trace_norm}};
 constexpr Words<bool> kDecorrelations[] = {{"none", false}, {"soft", true}};
@@ -117,7 +115,7 @@ Method resolve(const Options& options, Index views) {
     require_network(method, options);
     return method;
   }
-  replace(method.projection, options.projection, kProjections);
+  method.projection = parse_projection(options.projection).value_or(method.projection);  // none for "auto"
   replace(method.agreement, options.agreement, kAgreements);
   replace(method.decorrelation, options.decorrelation, kDecorrelations);
   replace(method.pretraining, options.pretraining, kPretrainings);

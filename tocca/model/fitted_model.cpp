@@ -101,24 +101,12 @@ void normalize_rows(Matrix<double>& probabilities) {
 }
 
 void predict_jointly(const FittedModel& model, const Views& views, const Context& context, Matrix<double>& scores) {
-  std::vector<Index> complete;
-  for (Index i = 0; i < views.size(); ++i) {
-    if (views.complete(i)) complete.push_back(i);
-  }
+  const std::vector<Index> complete = views.with_every_view();
   if (complete.empty()) return;
   Matrix<double> own = model.joint->scores(joint_rows(model, views, complete, context));
   apply_link(model.joint->link, own);
   if (model.joint->link != Link::none) probabilities_of_logs(own);
   for (std::size_t i = 0; i < complete.size(); ++i) scores.row(complete[i]) = own.row(static_cast<Index>(i));
-}
-
-std::vector<bool> without_views(const Views& views) {
-  std::vector<bool> absent(static_cast<std::size_t>(views.size()));
-  for (Index i = 0; i < views.size(); ++i) {
-    absent[static_cast<std::size_t>(i)] =
-        std::none_of(views.views.begin(), views.views.end(), [&](const View& view) { return view.has(i); });
-  }
-  return absent;
 }
 
 }  // namespace
@@ -224,9 +212,7 @@ Prediction predict(const FittedModel& model, const Views& views, const Context& 
   if (model.has_probabilities() && !averages_probabilities) probabilities_of_logs(result.scores);
   if (averages_probabilities) normalize_rows(result.scores);
   if (model.joint) predict_jointly(model, views, context, result.scores);
-  const std::vector<bool> absent = without_views(views);
-  for (Index i = 0; i < views.size(); ++i) {
-    if (absent[static_cast<std::size_t>(i)]) continue;
+  for (const Index i : views.with_any_view()) {
     Index best = 0;
     result.scores.row(i).maxCoeff(&best);
     result.codes[static_cast<std::size_t>(i)] = static_cast<int>(best);

@@ -95,6 +95,17 @@ const Row<S>& row_of(TargetKind kind) {
 
 }  // namespace
 
+Index outputs_for(TargetKind kind, std::size_t columns, std::size_t classes) {
+  switch (kind) {
+    case TargetKind::classification:
+      return static_cast<Index>(classes);
+    case TargetKind::survival:
+      return 1;
+    default:
+      return static_cast<Index>(columns);
+  }
+}
+
 std::vector<HeadShape> class_heads(Index classes) {
   if (classes == 0) return {};
   return {{TargetKind::classification, classes, -1}};

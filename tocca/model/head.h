@@ -18,6 +18,9 @@ struct HeadShape {
   int target = -1;    ///< which of the data set's targets it predicts; −1: the labels
 };
 
+/// How many outputs a head has for a target of that kind, with so many columns and classes.
+Index outputs_for(TargetKind kind, std::size_t columns, std::size_t classes);
+
 /// One head that tells C classes apart, or none for C = 0.
 std::vector<HeadShape> class_heads(Index classes);
 

@@ -5,11 +5,11 @@
 #include <iterator>
 #include <new>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
 #include "tocca/core/error.h"
 #include "tocca/model/fitted_model.h"
+#include "tocca/model/model_checks.h"
 #include "tocca/model/safetensors.h"
 
 namespace tocca {
@@ -27,13 +27,11 @@ void add_buffer(TensorFile& file, const std::string& prefix, const Layout& layou
   for (const Slot& slot : layout.slots()) file.add(prefix + slot.name, Matrix<S>(buffer[slot]));
 }
 
-[[noreturn]] void damaged(const std::string& what) { throw InputError("load model", what + "; the file is damaged"); }
-
 // A vector of the file, which says itself what shape it has.
 RowVector<double> row(const TensorFile& file, const std::string& name, Index columns) {
   const Matrix<double>& values = file.matrix_d(name);
   if (values.rows() != 1 || values.cols() != columns) {
-    damaged(fmt::format("tensor '{}': got {} × {}, need 1 × {}", name, values.rows(), values.cols(), columns));
+    detail::damaged(fmt::format("tensor '{}': got {} × {}, need 1 × {}", name, values.rows(), values.cols(), columns));
   }
   return values.row(0);
 }
@@ -61,21 +59,6 @@ json pairs_to_json(const NamedTexts& texts) {
 
 NamedTexts pairs_from_json(const json& list) { return list.get<NamedTexts>(); }
 
-constexpr std::pair<std::string_view, Projection> kProjections[] = {
-    {"identity", Projection::identity}, {"whiten", Projection::whiten}, {"cca", Projection::cca}};
-
-std::string_view word_of(Projection projection) {
-  const auto same = [&](const auto& entry) { return entry.second == projection; };
-  return std::find_if(std::begin(kProjections), std::end(kProjections), same)->first;
-}
-
-Projection parse_projection(const std::string& text) {
-  for (const auto& [word, projection] : kProjections) {
-    if (text == word) return projection;
-  }
-  damaged(fmt::format("unknown projection '{}'", text));
-}
-
 constexpr std::pair<std::string_view, Link> kLinks[] = {
     {"none", Link::none}, {"softmax", Link::softmax}, {"one-vs-rest", Link::one_vs_rest}};
 
@@ -88,7 +71,7 @@ Link parse_link(const std::string& text) {
   for (const auto& [word, link] : kLinks) {
     if (text == word) return link;
   }
-  damaged(fmt::format("unknown link '{}'", text));
+  detail::damaged(fmt::format("unknown link '{}'", text));
 }
 
 json heads_to_json(const std::vector<HeadShape>& heads) {
@@ -114,7 +97,7 @@ json shape_to_json(const NetworkShape& s) {
           {"components", s.components},
           {"heads", heads_to_json(s.heads)},
           {"shared_head", s.shared_head},
-          {"projection", word_of(s.projection)},
+          {"projection", name_of(s.projection)},
           {"paired", s.paired},
           {"private_components", s.private_components},
           {"reconstructs", s.reconstructs},
@@ -122,62 +105,6 @@ json shape_to_json(const NetworkShape& s) {
           {"momentum", s.momentum},
           {"whitening_epsilon", s.whitening.epsilon},
           {"running_covariance", s.whitening.running}};
-}
-
-// A file that was tampered with must not make the network larger than what the file holds.
-void check_shape(const NetworkShape& s, const TensorFile& file, std::size_t views) {
-  const auto in_range = [](Index value, Index least, Index most) { return value >= least && value <= most; };
-  constexpr Index kMost = 100000000;
-  const bool plausible = s.inputs.size() == views && in_range(s.hidden_layers, 0, 1000) &&
-                         in_range(s.hidden_size, 1, kMost) && in_range(s.components, 1, kMost) &&
-                         in_range(s.private_components, 0, kMost) && s.heads.size() <= 1000 && s.momentum >= 0 &&
-                         s.momentum < 1 && s.whitening.epsilon >= 0 &&
-                         std::all_of(s.heads.begin(), s.heads.end(), [&](const HeadShape& head) {
-                           const bool survival = head.kind == TargetKind::survival;
-                           const Index least = head.kind == TargetKind::classification ? 2 : 1;
-                           return in_range(head.outputs, least, survival ? 1 : kMost) && head.target >= -1;
-                         });
-  if (!plausible) damaged("the shape of its network is impossible");
-  for (std::size_t v = 0; v < views; ++v) {
-    Index in = s.inputs[v];
-    for (Index l = 0; l <= s.hidden_layers; ++l) {
-      const bool last = l == s.hidden_layers;
-      const std::string name = fmt::format("view{}.{}.weight", v, last ? "output" : fmt::format("hidden{}", l));
-      const Matrix<float>& weight = file.matrix_f(name);
-      const Index out = last ? s.encoder_outputs() : s.hidden_size;
-      if (weight.rows() != in || weight.cols() != out) damaged(fmt::format("tensor '{}' has another shape", name));
-      in = out;
-    }
-  }
-  // What has the square of the components, or classes, as its size.
-  const auto require_shape = [&](const auto& matrix, const char* name, Index rows, Index columns) {
-    if (matrix.rows() != rows || matrix.cols() != columns) damaged(fmt::format("tensor '{}' has another shape", name));
-  };
-  const Index k = s.components;
-  if (s.keeps_pairs() && views > 1) {
-    const char* const name = "statistics.pair0_1.covariance11";
-    require_shape(file.matrix_d(name), name, k, k);
-  }
-  if (s.projection == Projection::whiten) {
-    const char* const name = "statistics.view0.whitening.covariance";
-    require_shape(file.matrix_d(name), name, k, k);
-  }
-  if (s.decorrelated) {
-    const char* const name = "statistics.view0.decorrelation.cross";
-    require_shape(file.matrix_d(name), name, k, k);
-  }
-  if (s.reconstructs) {
-    for (std::size_t v = 0; v < views; ++v) {
-      const std::string name = fmt::format("view{}.decoder.output.weight", v);
-      require_shape(file.matrix_f(name), name.c_str(), s.hidden_layers > 0 ? s.hidden_size : s.encoder_outputs(),
-                    s.inputs[v]);
-    }
-  }
-  for (std::size_t h = 0; h < s.heads.size(); ++h) {
-    const std::string name =
-        fmt::format("{}head{}.weight", s.shared_head ? "" : "view0.", h == 0 ? "" : std::to_string(h));
-    require_shape(file.matrix_f(name), name.c_str(), k, s.heads[h].outputs);
-  }
 }
 
 NetworkShape shape_from_json(const json& j) {
@@ -188,7 +115,10 @@ NetworkShape shape_from_json(const json& j) {
   s.components = j.at("components");
   s.heads = heads_from_json(j.at("heads"));
   s.shared_head = j.at("shared_head");
-  s.projection = parse_projection(j.at("projection").get<std::string>());
+  const std::string projection = j.at("projection");
+  const auto known = parse_projection(projection);
+  if (!known) detail::damaged(fmt::format("unknown projection '{}'", projection));
+  s.projection = *known;
   s.paired = j.at("paired");
   s.private_components = j.at("private_components");
   s.reconstructs = j.at("reconstructs");
@@ -297,7 +227,7 @@ FittedModel from_file(const TensorFile& file, const json& j) {
   for (const json& view : j.at("views")) model.views.push_back(read_view(file, view, model.views.size()));
   if (!j.at("network").is_null()) {
     const NetworkShape shape = shape_from_json(j.at("network"));
-    check_shape(shape, file, model.views.size());
+    detail::check_shape(shape, file, model.views.size());
     model.network.emplace(shape);
     read_buffer(file, "", model.network->parameter_layout, model.network->parameters);
     read_buffer(file, "statistics.", model.network->statistic_layout, model.network->statistics);
@@ -321,111 +251,6 @@ FittedModel from_file(const TensorFile& file, const json& j) {
   for (const json& pair : j.at("canonical_pairs")) model.pairs.push_back(read_pair(file, pair, model.pairs.size()));
   return model;
 }
-
-// What a damaged or hand-made file could get wrong between its parts.
-void check_consistent(const FittedModel& model, const std::string& path) {
-  const auto require = [&](bool holds, const char* what) {
-    if (!holds) throw InputError("load model", fmt::format("{}: {}; the file is damaged", path, what));
-  };
-  const auto views = model.views.size();
-  require(views > 0, "it has no views");
-  const auto classes = static_cast<Index>(model.classes.size());
-  if (model.network) {
-    const auto& heads = model.network->shape.heads;
-    require(heads.size() == model.targets.size() + (model.has_head() ? 1 : 0), "heads and targets do not match");
-    require(!model.has_head() || (heads[0].kind == TargetKind::classification && heads[0].outputs == classes),
-            "network and classes do not match");
-    for (std::size_t t = 0; t < model.targets.size(); ++t) {
-      const HeadShape& head = heads[model.head_of(t)];
-      const ModelTarget& target = model.targets[t];
-      const std::size_t outputs = target.kind == TargetKind::classification ? target.classes.size()
-                                  : target.kind == TargetKind::survival     ? 1
-                                                                            : target.columns.size();
-      require(head.target == static_cast<int>(t) && head.kind == target.kind &&
-                  head.outputs == static_cast<Index>(outputs) && !target.columns.empty(),
-              "heads and targets do not match");
-    }
-    require(model.network->finite(), "a weight of its network is not finite");
-  }
-  require(model.targets.empty() || model.network, "targets without a network");
-  const auto& shares = model.combination.view_weights;
-  require(shares.empty() || shares.size() == views, "weights and views do not match");
-  for (const double share : shares) require(share >= 1e-9 && share <= 1e9, "the weight of a view is impossible");
-  const auto distinct = [](const std::vector<std::string>& names) {
-    return std::set<std::string>(names.begin(), names.end()).size() == names.size();
-  };
-  require(distinct(model.classes), "a class occurs twice");
-  for (const ModelTarget& target : model.targets) {
-    require(distinct(target.classes) && distinct(target.columns), "a class or column of a target occurs twice");
-    require(target.kind != TargetKind::survival || target.columns.size() == 2, "a survival target without two columns");
-  }
-  std::vector<std::string> fused_columns;
-  for (const FusedPart& part : model.fused) {
-    require(distinct(part.features), "a fused column occurs twice");
-    for (const std::string& feature : part.features) fused_columns.push_back(part.name + ":" + feature);
-  }
-  require(model.fused.empty() || (views == 1 && fused_columns == model.views[0].features),
-          "fused columns and views do not match");
-  for (std::size_t v = 0; v < views; ++v) {
-    const auto columns = static_cast<Index>(model.views[v].features.size());
-    if (model.network) require(model.network->shape.inputs[v] == columns, "network and columns do not match");
-    if (!model.weights.empty()) {
-      const Index rows = model.network ? model.network->shape.components : columns;
-      require(model.weights.size() == views && model.weights[v].rows() == rows, "weights and columns do not match");
-      require(model.weights[v].cols() == model.weights[0].cols(), "weights of two views do not match");
-    }
-  }
-  const auto finite = [&](const auto& values) { require(values.allFinite(), "one of its numbers is not finite"); };
-  for (const ViewSchema& view : model.views) {
-    for (const auto* values : {&view.standardizer.mean, &view.standardizer.shift, &view.standardizer.scale}) {
-      finite(*values);
-    }
-  }
-  for (const auto& weights : model.weights) finite(weights);
-  for (const auto& centre : model.centres) finite(centre);
-  for (const LinearClassifier& classifier : model.classifiers) {
-    finite(classifier.weights);
-    finite(classifier.bias);
-  }
-  for (const ModelTarget& target : model.targets) {
-    finite(target.mean);
-    finite(target.scale);
-  }
-  if (model.joint) {
-    finite(model.joint->weights);
-    finite(model.joint->bias);
-    Index reads = static_cast<Index>(views) * model.components();
-    for (const ViewSchema& view : model.views) reads += static_cast<Index>(view.features.size());
-    require(classes >= 2 && model.projects() && model.joint->weights.rows() == reads &&
-                model.joint->weights.cols() == classes,
-            "joint classifier and what it reads do not match");
-  }
-  for (const CanonicalPair& pair : model.pairs) {
-    for (const auto* values : {&pair.mean_u, &pair.mean_v}) finite(*values);
-    for (const auto* values : {&pair.weights_u, &pair.weights_v}) finite(*values);
-    finite(pair.correlations);
-  }
-  for (std::size_t c = 0; c < model.classifiers.size(); ++c) {
-    const Index reads =
-        !model.projects() && c < views ? static_cast<Index>(model.views[c].features.size()) : model.components();
-    require(classes >= 2 && model.classifiers[c].weights.cols() == classes, "classifier and classes do not match");
-    require(model.classifiers[c].weights.rows() == reads, "classifier and what it reads do not match");
-  }
-  const auto count_classifiers = model.classifiers.size();
-  require(count_classifiers == 0 || count_classifiers == views || (count_classifiers == 1 && model.projects()),
-          "classifiers and views do not match");
-  for (const CanonicalPair& pair : model.pairs) {
-    const auto count = static_cast<Index>(views);
-    require(pair.u >= 0 && pair.u < pair.v && pair.v < count, "canonical pairs and views do not match");
-    require(pair.weights_u.rows() == model.components() && pair.weights_v.rows() == model.components() &&
-                pair.weights_u.cols() == pair.weights_v.cols(),
-            "canonical pairs and projections do not match");
-  }
-}
-
-}  // namespace
-
-namespace {
 
 // Without the parser's own name and number: "[json.exception.type_error.302] type must be string" is told as its end.
 std::string plain_reason(const json::exception& error) {
@@ -493,7 +318,7 @@ FittedModel load_model(const std::string& path) {
                                                  version, kFormatVersion));
     }
     FittedModel model = from_file(file, json::parse(file.metadata.at("model")));
-    check_consistent(model, path);
+    detail::check_consistent(model, path);
     return model;
   } catch (const json::exception& e) {
     throw InputError("load model",

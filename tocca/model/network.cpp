@@ -1,7 +1,10 @@
 #include "tocca/model/network.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
+#include <utility>
 
 #include "tocca/core/error.h"
 #include "tocca/ops/batch_norm.h"
@@ -10,6 +13,9 @@
 
 namespace tocca {
 namespace {
+
+constexpr std::pair<std::string_view, Projection> kProjections[] = {
+    {"identity", Projection::identity}, {"whiten", Projection::whiten}, {"cca", Projection::cca}};
 
 void require(bool holds, const std::string& what) {
   if (!holds) throw InputError("network", what);
@@ -107,6 +113,18 @@ ConstMatrixMap<S> row_of(const Network<S>& network, const Slot& slot) {
 }
 
 }  // namespace
+
+std::string_view name_of(Projection projection) {
+  const auto same = [&](const auto& entry) { return entry.second == projection; };
+  return std::find_if(std::begin(kProjections), std::end(kProjections), same)->first;
+}
+
+std::optional<Projection> parse_projection(std::string_view name) {
+  for (const auto& [word, projection] : kProjections) {
+    if (word == name) return projection;
+  }
+  return std::nullopt;
+}
 
 template <class S>
 Network<S>::Network(const NetworkShape& wanted) : shape(wanted) {

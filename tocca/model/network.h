@@ -8,6 +8,8 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "tocca/core/rng.h"
@@ -18,6 +20,9 @@
 namespace tocca {
 
 enum class Projection { identity, whiten, cca };
+std::string_view name_of(Projection projection);
+/// Nothing for a name there is not.
+std::optional<Projection> parse_projection(std::string_view name);
 
 struct NetworkShape {
   std::vector<Index> inputs;          ///< (V) columns of each view, ≥ 1

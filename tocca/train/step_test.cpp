@@ -399,6 +399,34 @@ TEST(TrainingStep, AMixedRowAndItsTargetsStandForTheirSharesOfBoth) {
   EXPECT_LT(max_error(inputs, Matrix<double>(0.25 * p.x[0] + 0.75 * p.x[0].colwise().reverse())), 1e-15);
 }
 
+TEST(TrainingStep, TheTaskIsTheWeightedSumOfTheHeads) {
+  Rng rng(3);
+  Problem p = random_problem(with_heads({"", Projection::identity, false, 2, 16, false, 1}, kAllHeads), rng);
+  p.objective.perturbation = {};
+  std::vector<Index> all(16);
+  std::iota(all.begin(), all.end(), 0);
+  const Batch batch = make_batch(p.data, all);
+  Network<double> network(p.shape);
+  network.initialize(rng);
+  const auto task = [&](const std::vector<double>& weights, std::size_t silent) {
+    p.objective.head_weights = weights;
+    Network<double> fresh = network;
+    TrainingStep<double> step(fresh, p.objective, 16, Context{});
+    const double loss = step.gradients(batch, p.reader(), Rng(1)).task;
+    if (silent < weights.size()) {
+      EXPECT_EQ(step.gradient()[fresh.heads[silent].weight].cwiseAbs().maxCoeff(), 0);
+    }
+    return loss;
+  };
+  double sum = 0;
+  for (std::size_t h = 0; h < kAllHeads.size(); ++h) {
+    std::vector<double> alone(kAllHeads.size(), 0);
+    alone[h] = 1;
+    sum += static_cast<double>(h + 2) * task(alone, h == 0 ? 1 : 0);
+  }
+  EXPECT_NEAR(task({2, 3, 4, 5, 6}, 5), sum, 1e-12 * sum);
+}
+
 TEST(TrainingStep, FloatFollowsDouble) {
   Rng rng(3);
   const Problem p = random_problem({"", Projection::whiten, false, 2, 16, false, 1}, rng);

@@ -34,19 +34,6 @@ struct Snapshot {
   Score score;
 };
 
-// An epoch's record as numbers, for a checkpoint.
-constexpr Index kRecordNumbers = 10;
-
-RowVector<double> numbers_of(const EpochRecord& r) {
-  return RowVector<double>{{static_cast<double>(r.epoch), r.terms.task, r.terms.agreement, r.terms.decorrelation,
-                            r.terms.reconstruction, r.terms.separation, r.weight_decay, r.validation_score,
-                            r.validation_loss, r.sum_correlation}};
-}
-
-EpochRecord record_of(const RowVector<double>& n) {
-  return {static_cast<int>(n(0)), {n(1), n(2), n(3), n(4), n(5)}, n(6), n(7), n(8), n(9)};
-}
-
 // One run of the loop; its members are what the epochs share.
 class Run {
  public:
@@ -123,11 +110,7 @@ class Run {
     add_values(state, "progress",
                Vector<double>{{static_cast<double>(pretrained_), static_cast<double>(best_.epoch), best_.score.first,
                                best_.score.second, scored_ ? 1.0 : 0.0}});
-    Matrix<double> history(static_cast<Index>(summary_.history.size()), kRecordNumbers);
-    for (std::size_t i = 0; i < summary_.history.size(); ++i) {
-      history.row(static_cast<Index>(i)) = numbers_of(summary_.history[i]);
-    }
-    state.add("history", history);
+    add_history(state, summary_.history);
     step_.save_optimizer(state);
     recent_.save(state);
     clusters_.save(state);
@@ -141,16 +124,13 @@ class Run {
     read_values(state, "best.statistics", best_.statistics.values());
     Vector<double> progress(5);
     read_values(state, "progress", progress);
-    pretrained_ = static_cast<int>(progress(0));
-    best_.epoch = static_cast<int>(progress(1));
+    pretrained_ = whole_number(progress(0), options_.pretrain_epochs);
+    best_.epoch = whole_number(progress(1), options_.epochs);
     best_.score = {progress(2), progress(3)};
     scored_ = progress(4) != 0;
-    const Matrix<double>& history = state.matrix_d("history");
-    if (history.rows() > 0 && history.cols() != kRecordNumbers) {
-      throw InputError("load", "tensor 'history': of another shape; the file is damaged");
-    }
-    for (Index i = 0; i < history.rows(); ++i) summary_.history.push_back(record_of(history.row(i)));
-    summary_.epochs = static_cast<int>(history.rows());
+    summary_.history = read_history(state);
+    summary_.epochs = static_cast<int>(summary_.history.size());
+    if (best_.epoch > summary_.epochs) throw InputError("checkpoint", "its epochs do not match; the file is damaged");
     step_.load_optimizer(state);
     recent_.load(state);
     clusters_.load(state);

@@ -10,6 +10,7 @@
 #include "tocca/data/views.h"
 #include "tocca/model/network.h"
 #include "tocca/train/checkpoint.h"
+#include "tocca/train/epoch_record.h"
 #include "tocca/train/step.h"
 
 namespace tocca {
@@ -49,18 +50,6 @@ enum class TrainStatus {
   diverged        ///< a loss or parameter was not finite
 };
 std::string_view name_of(TrainStatus status);
-
-/// Means over the batches of an epoch, and where things stand after it.
-struct EpochRecord {
-  int epoch = 0;  ///< 1, 2, ...
-  LossTerms terms;
-  double weight_decay = 0;  ///< the weight decay term of the loss
-  /// How well the heads predict the validation samples: mean over views, and by weight over heads, of head_score();
-  /// NaN without.
-  double validation_score = 0;
-  double validation_loss = 0;  ///< task term (heads, LDA) on the validation samples; NaN without
-  double sum_correlation = 0;  ///< of validation samples after a linear CCA of training projections, mean over pairs
-};
 
 struct TrainSummary {
   TrainStatus status = TrainStatus::closed_form;

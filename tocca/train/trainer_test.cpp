@@ -319,6 +319,27 @@ TEST(Checkpoint, OfAnotherRunOrDamagedIsRefusedAndKept) {
   EXPECT_THAT(error_message<InputError>([&] { s.run(network); }), HasSubstr("other data or settings"));
   EXPECT_EQ(read_file(dir.file("state")), bytes);
   s.options.checkpoint.fingerprint = "one";
+  for (const Index place : {0, 1}) {
+    for (const double number : {-1.0, 0.5, 1e300, std::nan("")}) {
+      dir.write("state", bytes);
+      const TensorFile whole = TensorFile::load(dir.file("state"));
+      TensorFile changed;
+      changed.metadata = whole.metadata;
+      for (const std::string& name : whole.names()) {
+        const bool single = name == "parameters" || name == "best.parameters" || name.starts_with("optimizer.first") ||
+                            name.starts_with("optimizer.second") || name.starts_with("recent.view");
+        if (single) {
+          changed.add(name, whole.matrix_f(name));
+        } else {
+          Matrix<double> numbers = whole.matrix_d(name);
+          if (name == "progress") numbers(0, place) = number;
+          changed.add(name, numbers);
+        }
+      }
+      changed.save(dir.file("state"));
+      EXPECT_THAT(error_message<InputError>([&] { s.run(network); }), HasSubstr("out of range")) << number;
+    }
+  }
   dir.write("state", bytes.substr(0, bytes.size() / 2));
   EXPECT_NE(error_message<InputError>([&] { s.run(network); }), "(nothing was thrown)");
   dir.write("state", "sample,a\n1,2\n");

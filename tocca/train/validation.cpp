@@ -132,8 +132,8 @@ void RecentActivations::save(TensorFile& file) const {
 void RecentActivations::load(const TensorFile& file) {
   Vector<double> place(2);
   read_values(file, "recent.place", place);
-  next_ = static_cast<Index>(place(0));
-  filled_ = static_cast<Index>(place(1));
+  next_ = whole_number(place(0), 1e9);
+  filled_ = whole_number(place(1), 1e9);
   for (std::size_t v = 0; v < rings_.size(); ++v) {
     const Matrix<float>& ring = file.matrix_f("recent.view" + std::to_string(v));
     const bool fits = ring.rows() == filled_ && filled_ <= rings_[v].rows() && ring.cols() == rings_[v].cols() &&
