@@ -44,6 +44,14 @@ endforeach()
 add_test(NAME include_order COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tests/include_order.py)
 add_test(NAME include_order.notices COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/tests/include_order_test.py)
 
+# Its allocator stands before the C library's, which the sanitizers' does too.
+if(NOT TOCCA_SANITIZE)
+  add_executable(tocca_allocations tests/allocations/main.cpp)
+  tocca_compile(tocca_allocations)
+  target_link_libraries(tocca_allocations PRIVATE tocca)
+  add_test(NAME allocations COMMAND tocca_allocations)
+endif()
+
 # A program outside of this tree finds the installed package. It is built without the sanitizers.
 if(NOT TOCCA_SANITIZE)
   add_test(

@@ -7,7 +7,7 @@
 
 namespace tocca {
 
-void Context::parallel(Index count, const std::function<void(Index)>& task) const {
+void Context::parallel(Index count, FunctionRef<void(Index)> task) const {
   if (workers) {
     workers->run(count, task);
   } else {
@@ -15,7 +15,7 @@ void Context::parallel(Index count, const std::function<void(Index)>& task) cons
   }
 }
 
-void Context::parallel_rows(Index n, const std::function<void(Index, Index)>& task) const {
+void Context::parallel_rows(Index n, FunctionRef<void(Index, Index)> task) const {
   constexpr Index kBlock = 256;
   parallel((n + kBlock - 1) / kBlock, [&](Index block) {
     const FlushDenormals flush;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tocca/core/function_ref.h"
 #include "tocca/core/workers.h"
 
 namespace tocca {
@@ -46,9 +47,9 @@ struct Context {
   }
   /// Calls task(0) ... task(count − 1), in parallel where there are workers; returns when all are done. An
   /// exception thrown by a task is rethrown here.
-  void parallel(Index count, const std::function<void(Index)>& task) const;
+  void parallel(Index count, FunctionRef<void(Index)> task) const;
   /// The same over n rows in fixed blocks, denormal numbers treated as zero: calls task(first, rows).
-  void parallel_rows(Index n, const std::function<void(Index, Index)>& task) const;
+  void parallel_rows(Index n, FunctionRef<void(Index, Index)> task) const;
 };
 
 /// A context with its own `threads` workers (0: one per processor).

@@ -42,7 +42,7 @@ struct Workers::State {
   std::atomic<std::uint32_t> finished{0};  // helpers done with the current section
   std::atomic<Index> next{0};
   Index count = 0;
-  const std::function<void(Index)>* task = nullptr;
+  const FunctionRef<void(Index)>* task = nullptr;
   bool stop = false;
 
   std::mutex error_mutex;
@@ -93,7 +93,7 @@ Workers::~Workers() {
 
 int Workers::threads() const { return static_cast<int>(state_->threads.size()) + 1; }
 
-void Workers::run(Index count, const std::function<void(Index)>& task) {
+void Workers::run(Index count, FunctionRef<void(Index)> task) {
   if (inside_a_task || state_->threads.empty() || count <= 1) {
     for (Index i = 0; i < count; ++i) task(i);
     return;

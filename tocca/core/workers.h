@@ -1,9 +1,9 @@
 /// A few threads kept alive between parallel sections, so that a training step does not pay for starting them.
 #pragma once
 
-#include <functional>
 #include <memory>
 
+#include "tocca/core/function_ref.h"
 #include "tocca/core/matrix.h"
 
 namespace tocca {
@@ -19,7 +19,7 @@ class Workers {
   /// Calls task(0) ... task(count − 1), each once, in any thread and order; returns when all have returned. The
   /// exception of the lowest-numbered failing task is rethrown. May be called again from within a task: the inner
   /// call then runs in that task's thread.
-  void run(Index count, const std::function<void(Index)>& task);
+  void run(Index count, FunctionRef<void(Index)> task);
   [[nodiscard]] int threads() const;
 
  private:

@@ -110,13 +110,17 @@ std::vector<Index> rows_by_number(Index count) {
 
 /// Marks rows without any value as missing; the samples concerned.
 Names drop_empty_rows(const Names& samples, View& view) {
+  constexpr std::size_t kRowsHeld = 1U << 16;  // of a large file, before its pages are given back
   Names dropped;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     Index& row = view.row_of_sample[i];
-    if (row < 0 || !all_missing(view.values, row)) continue;
-    row = -1;
-    dropped.push_back(samples[i]);
+    if (row >= 0 && all_missing(view.values, row)) {
+      row = -1;
+      dropped.push_back(samples[i]);
+    }
+    if ((i + 1) % kRowsHeld == 0) view.values.release(0, view.values.rows());
   }
+  view.values.release(0, view.values.rows());
   return dropped;
 }
 

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "tocca/core/error.h"
-#include "tocca/data/column_moments.h"
 #include "tocca/data/text.h"
 
 namespace tocca {
@@ -200,11 +199,14 @@ Standardizer fit_standardizer(const Views& views, Index v, Standardize mode, Mis
   }
   const ColumnMoments moments = column_moments(view.values, rows, context);
   check_moments(views, view, samples, moments, missing);
+  return standardizer_of(moments, mode, missing);
+}
 
+Standardizer standardizer_of(const ColumnMoments& moments, Standardize mode, MissingValues missing) {
   const RowVector<double> variance = moments.squares.array() / (moments.count.array() - 1).max(1);
   Standardizer fitted{mode, missing, moments.mean, moments.mean, {}, {}};
   if (mode == Standardize::none) fitted.shift.setZero();
-  for (Index j = 0; j < view.columns(); ++j) {
+  for (Index j = 0; j < variance.size(); ++j) {
     if (is_constant(variance(j), moments.mean(j))) fitted.constant.push_back(j);
   }
   set_scale(fitted, variance);

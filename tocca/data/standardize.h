@@ -8,6 +8,7 @@
 
 #include "tocca/core/context.h"
 #include "tocca/core/matrix.h"
+#include "tocca/data/column_moments.h"
 #include "tocca/data/views.h"
 
 namespace tocca {
@@ -48,6 +49,9 @@ struct Standardizer {
 /// `drop`, pass views.select(complete_samples(views, missing))).
 Standardizer fit_standardizer(const Views& views, Index view, Standardize mode, MissingValues missing,
                               const Context& context);
+
+/// The same from moments that have been gathered elsewhere, of values that are all finite.
+Standardizer standardizer_of(const ColumnMoments& moments, Standardize mode, MissingValues missing);
 
 /// With the policy `drop`: the samples without a NaN in any view they have (n′ ≤ n), in order. Otherwise all.
 std::vector<Index> complete_samples(const Views& views, MissingValues missing);

@@ -1,7 +1,12 @@
 #include "tocca/data/table.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <type_traits>
 
 namespace tocca {
@@ -41,7 +46,24 @@ bool row_contains(const Table& table, Index row, bool missing) {
   });
 }
 
+/// Converts a row; `stride` as a constant 1 is what lets the compiler vectorise.
+template <class T, class Stride>
+void convert_row(const T* in, Stride stride, double* out, Index columns) {
+  for (Index j = 0; j < columns; ++j) out[j] = static_cast<double>(in[j * stride]);
+}
+
+/// Gives back the whole pages of [begin, end) and what is left of the page before.
+void drop_pages(std::uintptr_t begin, std::uintptr_t end) {
+  static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  begin -= begin % page;
+  end -= end % page;
+  // That the advice is not taken costs memory, and nothing else.
+  if (begin < end) static_cast<void>(madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED));
+}
+
 }  // namespace
+
+void Unmap::operator()(const void* mapped) const { munmap(const_cast<void*>(mapped), bytes); }
 
 std::size_t size_of(NumberType type) { return facts(type).size; }
 std::string_view name_of(NumberType type) { return facts(type).name; }
@@ -86,12 +108,36 @@ double Table::at(Index row, Index column) const {
 
 void Table::read_rows(std::span<const Index> rows, MatrixRef<double> out) const {
   visit([&](const auto* first, Index row_stride, Index column_stride) {
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const auto* in = first + rows[i] * row_stride;
-      double* to = &out(static_cast<Index>(i), 0);
-      for (Index j = 0; j < columns_; ++j) to[j] = static_cast<double>(in[j * column_stride]);
+    // Column-major tables are read a few columns at a time, so that neither side is walked through value by value.
+    const Index width = column_stride == 1 ? columns_ : 8;
+    for (Index left = 0; left < columns_; left += width) {
+      const Index columns = std::min(width, columns_ - left);
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto* in = first + rows[i] * row_stride + left * column_stride;
+        double* to = out.data() + static_cast<Index>(i) * out.outerStride() + left;
+        if (column_stride == 1) {
+          convert_row(in, std::integral_constant<Index, 1>(), to, columns);
+        } else {
+          convert_row(in, column_stride, to, columns);
+        }
+      }
     }
   });
+}
+
+void Table::release(Index first, Index count) const {
+  constexpr std::size_t kLeast = std::size_t{256} << 20;
+  const Unmap* file = std::get_deleter<Unmap>(owner_);
+  if (file == nullptr || file->bytes < kLeast || count == 0) return;
+  const bool by_rows = row_stride_ >= column_stride_;
+  const std::size_t width = size_of(type_);
+  const auto place = [&](Index row, Index column) {
+    const auto element = static_cast<std::size_t>(row * row_stride_ + column * column_stride_);
+    return reinterpret_cast<std::uintptr_t>(first_) + element * width;
+  };
+  for (Index j = 0; j < (by_rows ? 1 : columns_); ++j) {
+    drop_pages(place(first, j), place(first + count - 1, by_rows ? columns_ - 1 : j) + width);
+  }
 }
 
 template <class S>

@@ -20,6 +20,13 @@ std::size_t size_of(NumberType type);
 /// "float32", "uint8", ...
 std::string_view name_of(NumberType type);
 
+/// Ends the mapping of a file: the deleter of a table's owner, by which `release` knows that the values can be read
+/// again from the file.
+struct Unmap {
+  std::size_t bytes;
+  void operator()(const void* mapped) const;
+};
+
 class Table {
  public:
   Table() = default;
@@ -37,6 +44,10 @@ class Table {
   [[nodiscard]] double at(Index row, Index column) const;
   /// Copies the given rows, converted to double, into `out` (rows.size() × columns). Rows may repeat.
   void read_rows(std::span<const Index> rows, MatrixRef<double> out) const;
+  /// Tells the operating system that `count` rows from `first` on are done with for now, so that a pass over a mapped
+  /// file larger than memory leaves none of it behind. They are read again when they are looked at. Does nothing for
+  /// what is no mapped file, or one of less than 256 MiB.
+  void release(Index first, Index count) const;
   /// Where the values lie when they are one row-major block of S (float or double); null otherwise.
   template <class S>
   [[nodiscard]] const S* contiguous() const;

@@ -2,15 +2,29 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <memory>
+#include <string>
 #include <tuple>
 #include <vector>
+
+#include "tocca/data/readers/file.h"
+#include "tocca/testing/temp_dir.h"
 
 namespace tocca {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// Pages of mapped files that this process has in memory.
+Index pages_of_files() {
+  std::ifstream in("/proc/self/statm");
+  Index size = 0, resident = 0, shared = 0;
+  in >> size >> resident >> shared;
+  return shared;
+}
 
 template <class T>
 struct TableOf : ::testing::Test {};
@@ -45,6 +59,62 @@ TYPED_TEST(TableOf, ReadsBothStorageOrders) {
   EXPECT_EQ(rows(0, 2), by_column.at(1, 2));
   EXPECT_EQ(rows(1, 1), by_column.at(0, 1));
   EXPECT_EQ(rows(2, 0), by_column.at(1, 0));
+}
+
+TEST(Table, ReadsManyColumnsInEitherOrder) {
+  constexpr Index kRows = 5, kColumns = 19;
+  const auto values = std::make_shared<std::vector<float>>();
+  for (Index i = 0; i < kRows * kColumns; ++i) values->push_back(static_cast<float>(i));
+  const std::vector<Index> chosen = {4, 0, 2};
+  for (const Table& table : {Table(values, values->data(), NumberType::f4, kRows, kColumns, kColumns, 1),
+                             Table(values, values->data(), NumberType::f4, kRows, kColumns, 1, kRows)}) {
+    Matrix<double> wide = Matrix<double>::Zero(3, kColumns + 2);
+    table.read_rows(chosen, wide.middleCols(1, kColumns));
+    for (Index i = 0; i < 3; ++i) {
+      for (Index j = 0; j < kColumns; ++j) {
+        EXPECT_EQ(wide(i, j + 1), table.at(chosen[static_cast<std::size_t>(i)], j));
+      }
+    }
+    EXPECT_EQ(wide.col(0).sum() + wide.col(kColumns + 1).sum(), 0);
+  }
+}
+
+TEST(Table, ReleasesTheRowsOfAMappedFileAndReadsThemAgain) {
+  // 300 MB that take no room on the disk, all zero but the last value.
+  constexpr Index kRows = 75'000, kColumns = 1000;
+  const testing::TempDir dir;
+  const std::string path = dir.write("large.bin", "");
+  std::filesystem::resize_file(path, kRows * kColumns * sizeof(float));
+  {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    const float last = 7;
+    file.seekp((kRows * kColumns - 1) * static_cast<std::streamoff>(sizeof(float)));
+    file.write(reinterpret_cast<const char*>(&last), sizeof(last));
+  }
+  const detail::MappedFile mapped = detail::map_file(path);
+  for (const bool by_row : {true, false}) {
+    const Table table(mapped.owner, mapped.bytes, NumberType::f4, kRows, kColumns, by_row ? kColumns : 1,
+                      by_row ? 1 : kRows);
+    const auto touch = [&] {
+      const Index page = 1024;
+      double sum = 0;
+      for (Index i = 0; i < kRows * kColumns; i += page) {
+        sum += by_row ? table.at(i / kColumns, i % kColumns) : table.at(i % kRows, i / kRows);
+      }
+      return sum;
+    };
+    EXPECT_EQ(touch(), 0);
+    const Index before = pages_of_files();
+    table.release(0, kRows);
+    EXPECT_LT(pages_of_files(), before - 70'000);  // of 73,000
+    EXPECT_EQ(table.at(kRows - 1, kColumns - 1), 7);
+  }
+}
+
+TEST(Table, ReleasesNothingThatCouldNotBeReadAgain) {
+  const Table table(Matrix<float>(Matrix<float>::Constant(70'000, 1000, 3)));  // 280 MB of memory
+  table.release(0, 70'000);
+  EXPECT_EQ(table.at(35'000, 500), 3);
 }
 
 TEST(Table, TakesOverMatrices) {

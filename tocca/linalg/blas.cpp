@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "tocca/core/error.h"
+#include "tocca/linalg/skinny.h"
 
 namespace tocca {
 namespace {
@@ -58,6 +59,13 @@ void gemm(CBLAS_TRANSPOSE op_a, CBLAS_TRANSPOSE op_b, Index inner, ConstMatrixRe
     cblas_dgemm(CblasRowMajor, op_a, op_b, m, n, k, alpha, a.data(), lda, b.data(), ldb, beta, c.data(), ldc);
 }
 
+/// Whether a product is one that the kernels for few rows are faster at, which depends on its shape alone.
+template <class S>
+bool is_skinny(const ConstMatrixRef<S>& a, Index columns, S alpha, S beta) {
+  return alpha == S{1} && (beta == S{0} || beta == S{1}) && a.rows() <= static_cast<Index>(detail::kSkinnyRows) &&
+         a.cols() * columns >= static_cast<Index>(detail::kSkinnyWork);
+}
+
 template <class S>
 void syrk(ConstMatrixRef<S> a, MatrixRef<S> c, S alpha, S beta) {
   detail::use_one_blas_thread();
@@ -94,6 +102,12 @@ template <class S>
 void multiply(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha, S beta) {
   require_inner("multiply", a.cols(), b.rows());
   require_shape("multiply", c.rows(), c.cols(), a.rows(), b.cols());
+  if (is_skinny<S>(a, b.cols(), alpha, beta)) {
+    const auto size = [](Index n) { return static_cast<std::size_t>(n); };
+    detail::skinny_multiply(size(a.rows()), size(a.cols()), size(b.cols()), rows_of<S>(a), rows_of<S>(b), rows_of<S>(c),
+                            beta == S{1});
+    return;
+  }
   gemm<S>(CblasNoTrans, CblasNoTrans, a.cols(), a, b, c, alpha, beta);
 }
 
@@ -108,6 +122,12 @@ template <class S>
 void multiply_a_bt(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha, S beta) {
   require_inner("multiply_a_bt", a.cols(), b.cols());
   require_shape("multiply_a_bt", c.rows(), c.cols(), a.rows(), b.rows());
+  if (is_skinny<S>(a, b.rows(), alpha, beta)) {
+    const auto size = [](Index n) { return static_cast<std::size_t>(n); };
+    detail::skinny_multiply_a_bt(size(a.rows()), size(a.cols()), size(b.rows()), rows_of<S>(a), rows_of<S>(b),
+                                 rows_of<S>(c), beta == S{1});
+    return;
+  }
   gemm<S>(CblasNoTrans, CblasTrans, a.cols(), a, b, c, alpha, beta);
 }
 

@@ -77,6 +77,42 @@ TYPED_TEST(BlasTest, TakesVectorsAndSingleRows) {
   this->expect_near(r, a.row(2));
 }
 
+// Few rows and a large matrix take kernels of their own: every remainder of their tiles, next to numbers that must
+// stay.
+TYPED_TEST(BlasTest, ProductsOfFewRowsEqualTheirDefinitionsForEveryRemainder) {
+  using S = TypeParam;
+  for (const Index m : {1, 2, 4, 7, 32, 33, 128, 129}) {
+    for (const Index k : {7, 31, 256, 300, 513}) {
+      for (const Index n : {5, 23, 24, 50, 97}) {
+        const Matrix<S> a = this->random(m, k, "a"), b = this->random(k, n, "b"), c0 = this->random(m + 2, n + 2, "c");
+        const Matrix<S> bt = b.transpose();
+        const Matrix<S> product = a.lazyProduct(b);
+        const S tolerance = static_cast<S>(4 * k + 50) * std::numeric_limits<S>::epsilon();
+        for (const S beta : {S{0}, S{1}}) {
+          Matrix<S> want = c0;
+          want.block(1, 1, m, n) = product + beta * c0.block(1, 1, m, n);
+          Matrix<S> c = c0;
+          multiply<S>(a, b, c.block(1, 1, m, n), S{1}, beta);
+          EXPECT_LT((c - want).cwiseAbs().maxCoeff(), tolerance) << m << " " << k << " " << n << " " << beta;
+          c = c0;
+          multiply_a_bt<S>(a, bt, c.block(1, 1, m, n), S{1}, beta);
+          EXPECT_LT((c - want).cwiseAbs().maxCoeff(), tolerance) << m << " " << k << " " << n << " " << beta;
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(BlasTest, ProductsOfFewRowsNeedNoOldValues) {
+  using S = TypeParam;
+  Matrix<S> c = Matrix<S>::Constant(3, 40, std::numeric_limits<S>::quiet_NaN());
+  multiply<S>(Matrix<S>::Ones(3, 64), Matrix<S>::Ones(64, 40), c);
+  EXPECT_EQ(c, (Matrix<S>::Constant(3, 40, S{64})));
+  c.setConstant(std::numeric_limits<S>::quiet_NaN());
+  multiply_a_bt<S>(Matrix<S>::Ones(3, 64), Matrix<S>::Ones(40, 64), c);
+  EXPECT_EQ(c, (Matrix<S>::Constant(3, 40, S{64})));
+}
+
 TYPED_TEST(BlasTest, EmptySumsAreZeroAndOldValuesNeedNotExist) {
   using S = TypeParam;
   Matrix<S> c = Matrix<S>::Constant(2, 3, std::numeric_limits<S>::quiet_NaN());

@@ -18,28 +18,28 @@ namespace {
 
 double ridge2(const CcaOptions& options) { return options.ridge2.value_or(options.ridge); }
 
-/// The whitening maps (r × d) of both views and T (r₁ × r₂) between the whitened views.
-struct Whitened {
-  Matrix<double> map1, map2, t;
+/// The leading singular vectors of T (r₁ × r₂), what relates two whitened views.
+struct Paired {
+  Matrix<double> directions1;  ///< U₁ (r₁ × k)
+  Matrix<double> directions2;  ///< U₂ (r₂ × k)
+  Vector<double> correlations;
 };
 
-CcaSolution solve(const Whitened& views, const CcaOptions& options) {
-  const ThinSvd svd = thin_svd(views.t);
+Paired pair_directions(const Matrix<double>& t, const CcaOptions& options) {
+  const ThinSvd svd = thin_svd(t);
   const Index available = svd.values.size();
   const Index k = options.components == 0 ? available : std::min(options.components, available);
-  CcaSolution solution{Matrix<double>(views.map1.cols(), k), Matrix<double>(views.map2.cols(), k), svd.values.head(k),
-                       views.map1.rows(), views.map2.rows()};
-  const Matrix<double> u2 = svd.right_t.topRows(k).transpose();
-  multiply_at_b<double>(views.map1, svd.left.leftCols(k), solution.weights1);
-  multiply_at_b<double>(views.map2, u2, solution.weights2);
-  for (Index j = 0; j < k; ++j) {
+  return {svd.left.leftCols(k), svd.right_t.topRows(k).transpose(), svd.values.head(k)};
+}
+
+void fix_signs(CcaSolution& solution) {
+  for (Index j = 0; j < solution.weights1.cols(); ++j) {
     Index top = 0;
     solution.weights1.col(j).cwiseAbs().maxCoeff(&top);
     if (solution.weights1(top, j) > 0) continue;
     solution.weights1.col(j) *= -1;
     solution.weights2.col(j) *= -1;
   }
-  return solution;
 }
 
 /// (λ + ridge)^{-1/2} vᵀ in rows, for the directions of the covariance that are not null.
@@ -52,54 +52,88 @@ Matrix<double> whitening_map(ConstMatrixRef<double> covariance, double ridge, do
 }
 
 CcaSolution through_covariances(ConstMatrixRef<double> s11, ConstMatrixRef<double> s22, ConstMatrixRef<double> s12,
-                                const CcaOptions& options) {
-  Whitened views{whitening_map(s11, options.ridge, options.rank_tolerance),
-                 whitening_map(s22, ridge2(options), options.rank_tolerance),
-                 {}};
-  Matrix<double> left(views.map1.rows(), s12.cols());
-  multiply<double>(views.map1, s12, left);
-  views.t.resize(views.map1.rows(), views.map2.rows());
-  multiply_a_bt<double>(left, views.map2, views.t);
-  return solve(views, options);
+                                const CcaOptions& options, const Context& context) {
+  Matrix<double> map1, map2;
+  context.parallel(2, [&](Index v) {
+    if (v == 0) map1 = whitening_map(s11, options.ridge, options.rank_tolerance);
+    if (v == 1) map2 = whitening_map(s22, ridge2(options), options.rank_tolerance);
+  });
+  Matrix<double> left(map1.rows(), s12.cols()), t(map1.rows(), map2.rows());
+  multiply<double>(map1, s12, left);
+  multiply_a_bt<double>(left, map2, t);
+  const Paired paired = pair_directions(t, options);
+  CcaSolution solution{Matrix<double>(map1.cols(), paired.directions1.cols()),
+                       Matrix<double>(map2.cols(), paired.directions2.cols()), paired.correlations, map1.rows(),
+                       map2.rows()};
+  multiply_at_b<double>(map1, paired.directions1, solution.weights1);
+  multiply_at_b<double>(map2, paired.directions2, solution.weights2);
+  fix_signs(solution);
+  return solution;
 }
 
-/// One view's whitening map (r × d), and its rows after whitening, divided by √(n − 1) (n × r).
+/// One view of few rows. Its whitening map (r × d) would be backᵀ X: rows times a few directions are had for less.
 struct ThinView {
-  Matrix<double> map, rows;
+  Matrix<double> centred;  ///< X (n × d)
+  Matrix<double> back;     ///< (n × r)
+  Matrix<double> rows;     ///< (n × r) whitened, divided by √(n − 1)
 };
 
 ThinView whiten_thinly(ConstMatrixRef<double> x, double ridge, double tolerance) {
   const double scale = std::sqrt(static_cast<double>(x.rows() - 1));
-  const ThinSvd svd = thin_svd(centre(x).rows);
+  ThinView view{centre(x).rows, {}, {}};
+  const LeftSvd svd = left_svd(view.centred);
   // Centring takes one direction out of the n.
   const Vector<double> deviations = svd.values.head(std::min(x.rows() - 1, x.cols())) / scale;
   const Vector<double> variances = deviations.array().square() + ridge;
   const Index rank = detail::count_above(variances, tolerance);
   const Vector<double> inverse = variances.head(rank).cwiseSqrt().cwiseInverse();
-  return {inverse.asDiagonal() * svd.right_t.topRows(rank),
-          svd.left.leftCols(rank) * deviations.head(rank).cwiseProduct(inverse).asDiagonal()};
+  // A ridge keeps directions without variance: rounding has no say there, their weight is zero.
+  constexpr double kRounding = 1e-14;
+  const Vector<double> kept = deviations.head(rank);
+  const Vector<double> back = (kept.array() > kRounding * deviations(0)).select(inverse.array() / kept.array(), 0.0);
+  view.back = svd.left.leftCols(rank) * (back / scale).asDiagonal();
+  view.rows = svd.left.leftCols(rank) * kept.cwiseProduct(inverse).asDiagonal();
+  return view;
 }
 
-CcaSolution through_thin_views(ConstMatrixRef<double> x1, ConstMatrixRef<double> x2, const CcaOptions& options) {
-  ThinView view1 = whiten_thinly(x1, options.ridge, options.rank_tolerance);
-  ThinView view2 = whiten_thinly(x2, ridge2(options), options.rank_tolerance);
-  Whitened views{std::move(view1.map), std::move(view2.map), {}};
-  views.t.resize(view1.rows.cols(), view2.rows.cols());
-  multiply_at_b<double>(view1.rows, view2.rows, views.t);
-  return solve(views, options);
+/// The weights (d × k) of directions (r × k) among a view's whitened ones.
+Matrix<double> weights_of(const ThinView& view, ConstMatrixRef<double> directions) {
+  Matrix<double> of_rows(view.back.rows(), directions.cols()), weights(view.centred.cols(), directions.cols());
+  multiply<double>(view.back, directions, of_rows);
+  multiply_at_b<double>(view.centred, of_rows, weights);
+  return weights;
+}
+
+CcaSolution through_thin_views(ConstMatrixRef<double> x1, ConstMatrixRef<double> x2, const CcaOptions& options,
+                               const Context& context) {
+  ThinView view1, view2;
+  context.parallel(2, [&](Index v) {
+    if (v == 0) view1 = whiten_thinly(x1, options.ridge, options.rank_tolerance);
+    if (v == 1) view2 = whiten_thinly(x2, ridge2(options), options.rank_tolerance);
+  });
+  Matrix<double> t(view1.rows.cols(), view2.rows.cols());
+  multiply_at_b<double>(view1.rows, view2.rows, t);
+  const Paired paired = pair_directions(t, options);
+  CcaSolution solution{{}, {}, paired.correlations, t.rows(), t.cols()};
+  context.parallel(2, [&](Index v) {
+    if (v == 0) solution.weights1 = weights_of(view1, paired.directions1);
+    if (v == 1) solution.weights2 = weights_of(view2, paired.directions2);
+  });
+  fix_signs(solution);
+  return solution;
 }
 
 /// Of both views side by side, gathered in blocks so that they are never copied whole.
 Matrix<double> joint_covariance(ConstMatrixRef<double> x1, ConstMatrixRef<double> x2) {
-  constexpr Index kBlockRows = 1024;
+  constexpr Index kRows = CovarianceAccumulator::kBlockRows;
   const Index d1 = x1.cols(), d2 = x2.cols();
   CovarianceAccumulator gathered(d1 + d2);
-  Matrix<double> block(std::min(kBlockRows, x1.rows()), d1 + d2);
-  for (Index top = 0; top < x1.rows(); top += kBlockRows) {
-    const Index rows = std::min(kBlockRows, x1.rows() - top);
+  Matrix<double> block(std::min(kRows, x1.rows()), d1 + d2);
+  for (Index top = 0; top < x1.rows(); top += kRows) {
+    const Index rows = std::min(kRows, x1.rows() - top);
     block.topLeftCorner(rows, d1) = x1.middleRows(top, rows);
     block.topRightCorner(rows, d2) = x2.middleRows(top, rows);
-    gathered.add(block.topRows(rows));
+    gathered.add_in_place(block.topRows(rows));
   }
   return gathered.covariance();
 }
@@ -131,27 +165,28 @@ void CcaOptions::validate() const {
 }
 
 CcaSolution cca_from_covariances(ConstMatrixRef<double> s11, ConstMatrixRef<double> s22, ConstMatrixRef<double> s12,
-                                 const CcaOptions& options) {
+                                 const CcaOptions& options, const Context& context) {
   options.validate();
   detail::require_shape("cca", "S11", s11, s12.rows(), s12.rows());
   detail::require_shape("cca", "S22", s22, s12.cols(), s12.cols());
   detail::require_finite("cca", "S11", s11);
   detail::require_finite("cca", "S22", s22);
   detail::require_finite("cca", "S12", s12);
-  return through_covariances(s11, s22, s12, options);
+  return through_covariances(s11, s22, s12, options, context);
 }
 
-CcaSolution cca(ConstMatrixRef<double> x1, ConstMatrixRef<double> x2, const CcaOptions& options) {
+CcaSolution cca(ConstMatrixRef<double> x1, ConstMatrixRef<double> x2, const CcaOptions& options,
+                const Context& context) {
   options.validate();
   require_views(x1, x2);
   const Index d1 = x1.cols(), d2 = x2.cols();
   CcaSolution solution;
   if (x1.rows() > d1 + d2) {
     const Matrix<double> s = joint_covariance(x1, x2);
-    solution =
-        through_covariances(s.topLeftCorner(d1, d1), s.bottomRightCorner(d2, d2), s.topRightCorner(d1, d2), options);
+    solution = through_covariances(s.topLeftCorner(d1, d1), s.bottomRightCorner(d2, d2), s.topRightCorner(d1, d2),
+                                   options, context);
   } else {
-    solution = through_thin_views(x1, x2, options);
+    solution = through_thin_views(x1, x2, options, context);
   }
   // Correlations of actual samples; rounding must not carry them above one.
   solution.correlations = solution.correlations.cwiseMin(1);

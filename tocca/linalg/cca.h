@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "tocca/core/context.h"
 #include "tocca/core/matrix.h"
 
 namespace tocca {
@@ -33,9 +34,10 @@ struct CcaOptions {
 
 /// From Σ₁₁ (d₁ × d₁), Σ₂₂ (d₂ × d₂) and Σ₁₂ (d₁ × d₂), without the ridge: T = Σ₁^{-1/2} Σ₁₂ Σ₂^{-1/2} = U₁ diag(σ)
 /// U₂ᵀ, W_v = Σ_v^{-1/2} U_v. The largest-magnitude entry of each column of W₁ is positive. A view without variance
-/// gives no components and rank 0. Throws InputError for shapes that do not agree and entries that are not finite.
+/// gives no components and rank 0. With workers the two views are whitened side by side. Throws InputError for shapes
+/// that do not agree and entries that are not finite.
 CcaSolution cca_from_covariances(ConstMatrixRef<double> s11, ConstMatrixRef<double> s22, ConstMatrixRef<double> s12,
-                                 const CcaOptions& options = {});
+                                 const CcaOptions& options = {}, const Context& context = {});
 
 /// From the views themselves (n × d₁, n × d₂; not necessarily centred): through the covariances when n > d₁ + d₂,
 /// through thin decompositions of the centred views otherwise, so that no d × d matrix is formed when d ≥ n. The two
@@ -45,6 +47,7 @@ CcaSolution cca_from_covariances(ConstMatrixRef<double> s11, ConstMatrixRef<doub
 /// Example:
 ///     CcaSolution fitted = cca(x1, x2, {.components = 10});
 ///     Matrix<double> z1 = x1 * fitted.weights1;  // variates, up to their means; variance 1
-CcaSolution cca(ConstMatrixRef<double> x1, ConstMatrixRef<double> x2, const CcaOptions& options = {});
+CcaSolution cca(ConstMatrixRef<double> x1, ConstMatrixRef<double> x2, const CcaOptions& options = {},
+                const Context& context = {});
 
 }  // namespace tocca

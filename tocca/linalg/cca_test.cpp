@@ -142,6 +142,20 @@ TEST(Cca, DropsNullDirectionsOfDegenerateViews) {
   }
 }
 
+TEST(Cca, RepeatedSamplesOfWideViewsHaveFiniteWeights) {
+  // A ridge keeps the directions in which the rows do not vary; their weights are zero, not rounding blown up.
+  const auto [a, b] = correlated(10, 40, 30);
+  Matrix<double> x1(20, 40), x2(20, 30);
+  x1 << a, a;
+  x2 << b, b;
+  const CcaSolution s = cca(x1, x2, {.ridge = 0.1}), want = by_covariances(x1, x2, {.components = 5, .ridge = 0.1});
+  EXPECT_EQ(s.rank1, 19);
+  EXPECT_LT(largest(s.correlations.head(5) - want.correlations), 1e-12);
+  EXPECT_LT(largest(s.weights1.leftCols(5) - want.weights1), 1e-9);
+  EXPECT_LT(largest(s.weights1), 10);
+  EXPECT_LT(largest(s.weights2), 10);
+}
+
 TEST(Cca, AConstantViewHasNoComponents) {
   for (const Index n : {200, 4}) {
     const auto [x1, x2] = correlated(n, 4, 3);

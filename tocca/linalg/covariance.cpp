@@ -1,5 +1,6 @@
 #include "tocca/linalg/covariance.h"
 
+#include <cblas.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,8 +11,36 @@
 namespace tocca {
 namespace {
 
-/// Rows centred at a time: bounds the copy, whatever is added.
-constexpr Index kBlockRows = 1024;
+/// How much the count grows between two moves of the origin.
+constexpr Index kGrowth = 8;
+
+/// The mean, measured from the first row: exact in constant columns, and large offsets cost few digits.
+RowVector<double> careful_mean(ConstMatrixRef<double> x) {
+  const RowVector<double> shift = (x.rowwise() - x.row(0)).colwise().mean();
+  return x.row(0) + shift;
+}
+
+/// lower(C) ← lower(Aᵀ A + C): half the work of both triangles, and what stands above is never touched.
+void add_lower_products(ConstMatrixRef<double> a, Matrix<double>& c) {
+  if (c.size() == 0) return;
+  detail::use_one_blas_thread();
+  const auto n = static_cast<int>(c.rows()), k = static_cast<int>(a.rows());
+  const auto stride = static_cast<int>(std::max(a.outerStride(), a.cols()));
+  cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, n, k, 1, a.data(), stride, 1, c.data(), n);
+}
+
+/// What Σ yᵀ y of n rows y changes by when they are measured from δ: row i of Σ (y − δ)ᵀ (y − δ) − Σ yᵀ y.
+class Move {
+ public:
+  Move(Index count, const RowVector<double>& sum, const RowVector<double>& delta)
+      : sum_(sum), delta_(delta), other_(static_cast<double>(count) * delta - sum) {}
+  /// The first i + 1 numbers of the row.
+  [[nodiscard]] auto lower(Index i) const { return delta_(i) * other_.head(i + 1) - sum_(i) * delta_.head(i + 1); }
+
+ private:
+  const RowVector<double>&sum_, &delta_;
+  RowVector<double> other_;
+};
 
 }  // namespace
 
@@ -29,52 +58,95 @@ Centred centre(ConstMatrixRef<double> x) {
 CovarianceAccumulator::CovarianceAccumulator(Index columns) {
   if (columns < 0)
     throw InputError("covariance", fmt::format("columns: got {}, need 0 or more; pass the number of columns", columns));
-  mean_ = RowVector<double>::Zero(columns);
-  scatter_ = Matrix<double>::Zero(columns, columns);
+  origin_ = sum_ = RowVector<double>::Zero(columns);
+  products_ = Matrix<double>::Zero(columns, columns);
+}
+
+void CovarianceAccumulator::require_columns(Index columns) const {
+  if (columns != origin_.size())
+    throw InputError("covariance", fmt::format("columns of the rows: got {}, need {}; put all views side by side",
+                                               columns, origin_.size()));
 }
 
 void CovarianceAccumulator::add(ConstMatrixRef<double> rows) {
-  if (rows.cols() != mean_.size())
-    throw InputError("covariance", fmt::format("columns of the rows: got {}, need {}; put all views side by side",
-                                               rows.cols(), mean_.size()));
+  require_columns(rows.cols());
+  Matrix<double> block;
+  for (Index top = 0; top < rows.rows(); top += kBlockRows) {
+    block = rows.middleRows(top, std::min(kBlockRows, rows.rows() - top));
+    add_block(block);
+  }
+}
+
+void CovarianceAccumulator::add_in_place(MatrixRef<double> rows) {
+  require_columns(rows.cols());
   for (Index top = 0; top < rows.rows(); top += kBlockRows)
     add_block(rows.middleRows(top, std::min(kBlockRows, rows.rows() - top)));
 }
 
-void CovarianceAccumulator::add_block(ConstMatrixRef<double> rows) {
-  const Centred block = centre(rows);
-  multiply_at_a<double>(block.rows, scatter_, 1, 1);
-  move_mean(rows.rows(), block.mean);
+void CovarianceAccumulator::add_block(MatrixRef<double> rows) {
+  if (count_ == 0) {
+    origin_ = careful_mean(rows);
+    next_move_ = kGrowth * rows.rows();
+  }
+  for (Index i = 0; i < rows.rows(); ++i) {
+    rows.row(i) -= origin_;
+    sum_ += rows.row(i);
+  }
+  add_lower_products(rows, products_);
+  count_ += rows.rows();
+  if (count_ < next_move_) return;
+  move_origin(mean());
+  next_move_ = kGrowth * count_;
+}
+
+void CovarianceAccumulator::move_origin(const RowVector<double>& origin) {
+  const RowVector<double> delta = origin - origin_;
+  const Move move(count_, sum_, delta);
+  for (Index i = 0; i < products_.rows(); ++i) products_.row(i).head(i + 1) += move.lower(i);
+  sum_ -= static_cast<double>(count_) * delta;
+  origin_ = origin;
 }
 
 void CovarianceAccumulator::merge(const CovarianceAccumulator& other) {
-  if (other.mean_.size() != mean_.size())
+  if (other.origin_.size() != origin_.size())
     throw InputError("covariance", fmt::format("columns of the other accumulator: got {}, need {}; gather the same "
                                                "views in both",
-                                               other.mean_.size(), mean_.size()));
+                                               other.origin_.size(), origin_.size()));
   if (other.count_ == 0) return;
-  scatter_ += other.scatter_;
-  move_mean(other.count_, other.mean_);
-}
-
-void CovarianceAccumulator::move_mean(Index count, const RowVector<double>& mean) {
-  const double before = static_cast<double>(count_), added = static_cast<double>(count);
-  const double share = added / (before + added);
-  const RowVector<double> difference = mean - mean_;
-  count_ += count;
-  // The first rows bring their mean as it is, so that it does not pass through a rounding.
-  if (before == 0) {
-    mean_ = mean;
+  if (count_ == 0) {
+    *this = other;
     return;
   }
-  multiply_at_a<double>(difference, scatter_, before * share, 1);
-  mean_ += share * difference;
+  // From the mean of all, either side's products only grow: nothing is lost to cancellation.
+  const auto n = static_cast<double>(other.count_), all = n + static_cast<double>(count_);
+  const RowVector<double> centre = mean() + n / all * (other.mean() - mean());
+  const RowVector<double> delta = centre - origin_, its_delta = centre - other.origin_;
+  const Move move(count_, sum_, delta), its_move(other.count_, other.sum_, its_delta);
+  for (Index i = 0; i < products_.rows(); ++i)
+    products_.row(i).head(i + 1) += other.products_.row(i).head(i + 1) + move.lower(i) + its_move.lower(i);
+  const RowVector<double> its_sum = other.sum_ - n * its_delta;
+  sum_ += its_sum - static_cast<double>(count_) * delta;
+  origin_ = centre;
+  count_ += other.count_;
+  next_move_ = kGrowth * count_;
+}
+
+RowVector<double> CovarianceAccumulator::mean() const {
+  return origin_ + sum_ / std::max(1.0, static_cast<double>(count_));
 }
 
 Matrix<double> CovarianceAccumulator::covariance() const {
   if (count_ < 2)
     throw InputError("covariance", fmt::format("number of rows: got {}, need at least 2; add more rows", count_));
-  return scatter_ / static_cast<double>(count_ - 1);
+  const RowVector<double> shift = sum_ / static_cast<double>(count_);
+  Matrix<double> s(products_.rows(), products_.cols());
+  for (Index i = 0; i < s.rows(); ++i) {
+    s.row(i).head(i + 1) =
+        (products_.row(i).head(i + 1) - sum_(i) * shift.head(i + 1)) / static_cast<double>(count_ - 1);
+    s(i, i) = std::max(s(i, i), 0.0);  // rounding can leave a little less than nothing; a NaN stays
+    s.col(i).head(i) = s.row(i).head(i).transpose();
+  }
+  return s;
 }
 
 }  // namespace tocca

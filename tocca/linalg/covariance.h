@@ -11,8 +11,9 @@ struct Centred {
 };
 Centred centre(ConstMatrixRef<double> x);
 
-/// Mean and scatter of rows [x₁, ..., x_V] of all views side by side (D = Σ d_v columns), in float64.
-/// The variance of a constant column is exactly zero, and entries that are not finite spread into the result.
+/// Mean and scatter of rows [x₁, ..., x_V] of all views side by side (D = Σ d_v columns), in float64, gathered in one
+/// pass: sums of deviations, and of their products, from an origin near the mean of what has been seen. The variance of
+/// a constant column is exactly zero, and entries that are not finite spread into the result.
 ///
 /// Example:
 ///     CovarianceAccumulator gathered(2);
@@ -20,29 +21,42 @@ Centred centre(ConstMatrixRef<double> x);
 ///     gathered.add(more_rows);
 ///     Matrix<double> s = gathered.covariance();
 ///
-/// Update of T. Chan, G. Golub, R. LeVeque, Algorithms for computing the sample variance, Am. Stat. 37, 1983.
+/// The origin starts as the mean of the first rows and moves to the mean again whenever the count has grown eightfold,
+/// so that the rows which fixed it are an eighth of all: what is taken off in the end, n · (mean − origin)², is then
+/// never more than about eight times the scatter, whatever the order of the rows, and costs less than one digit.
+///
+/// T. Chan, G. Golub, R. LeVeque, Algorithms for computing the sample variance, Am. Stat. 37, 1983.
 class CovarianceAccumulator {
  public:
+  /// Rows that are added at a time; callers that hand over blocks of their own do best with this many, which with a few
+  /// hundred columns stay in the cache between conversion and product.
+  static constexpr Index kBlockRows = 128;
+
   /// Throws InputError if columns < 0.
   explicit CovarianceAccumulator(Index columns);
   /// Adds rows (m × D); m may be 0. Throws InputError if the number of columns differs.
   void add(ConstMatrixRef<double> rows);
+  /// The same without a copy: deviations are left in `rows`.
+  void add_in_place(MatrixRef<double> rows);
   /// Adds what another accumulator has seen. Throws InputError if the number of columns differs.
   void merge(const CovarianceAccumulator& other);
 
   [[nodiscard]] Index count() const { return count_; }
-  [[nodiscard]] const RowVector<double>& mean() const { return mean_; }
+  /// (D); zeros before the first rows.
+  [[nodiscard]] RowVector<double> mean() const;
   /// (D × D) divided by (n − 1). Throws InputError if count() < 2.
   [[nodiscard]] Matrix<double> covariance() const;
 
  private:
-  void add_block(ConstMatrixRef<double> rows);
-  /// Brings in `count` rows of that mean whose own scatter has been added.
-  void move_mean(Index count, const RowVector<double>& mean);
+  void require_columns(Index columns) const;
+  void add_block(MatrixRef<double> rows);
+  void move_origin(const RowVector<double>& origin);
 
   Index count_ = 0;
-  RowVector<double> mean_;
-  Matrix<double> scatter_;  // Σ (x − mean)ᵀ (x − mean)
+  Index next_move_ = 0;  // the count at which the origin moves
+  RowVector<double> origin_;
+  RowVector<double> sum_;    // Σ (x − origin)
+  Matrix<double> products_;  // Σ (x − origin)ᵀ (x − origin), lower triangle
 };
 
 }  // namespace tocca

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "tocca/core/error.h"
 #include "tocca/linalg/blas.h"
@@ -35,7 +36,36 @@ Matrix<double> inner_adjoint(const ThinSvd& svd, const ThinSvd& gradient, ConstM
   return inner;
 }
 
+void require_finite_entries(ConstMatrixRef<double> x) {
+  if (!x.allFinite())
+    throw Error("thin_svd", "entries: got one that is not finite, need finite numbers; check the data");
+}
+
+/// L (n × n), lower triangular, with L Lᵀ = X Xᵀ: the triangle of the QR factorisation of Xᵀ. Column-major LAPACK sees
+/// [L, more columns of X] transposed, and writes the new triangle where the old one was; beside it zeros stay zeros.
+Matrix<double> lower_factor(ConstMatrixRef<double> x) {
+  const Index n = x.rows(), width = std::min(x.cols(), std::max<Index>(2048, 2 * n));
+  Matrix<double> stack = Matrix<double>::Zero(n, n + width);
+  Vector<double> scales(n);
+  detail::use_one_blas_thread();
+  for (Index left = 0; left < x.cols(); left += width) {
+    const Index columns = std::min(width, x.cols() - left);
+    stack.middleCols(n, columns) = x.middleCols(left, columns);
+    const lapack_int info =
+        LAPACKE_dgeqrf(LAPACK_COL_MAJOR, static_cast<lapack_int>(n + columns), static_cast<lapack_int>(n), stack.data(),
+                       static_cast<lapack_int>(n + width), scales.data());
+    if (info != 0) throw Error("left_svd", fmt::format("LAPACK dgeqrf: got code {}, need 0; check the data", info));
+  }
+  return stack.leftCols(n).triangularView<Eigen::Lower>();
+}
+
 }  // namespace
+
+LeftSvd left_svd(ConstMatrixRef<double> x) {
+  require_finite_entries(x);
+  ThinSvd svd = x.cols() >= 2 * x.rows() && x.rows() > 0 ? thin_svd(lower_factor(x)) : thin_svd(x);
+  return {std::move(svd.left), std::move(svd.values)};
+}
 
 ThinSvd thin_svd(ConstMatrixRef<double> x) {
   const Index n = x.rows(), d = x.cols(), r = std::min(n, d);
@@ -46,8 +76,7 @@ ThinSvd thin_svd(ConstMatrixRef<double> x) {
   if (r > kMost || n > std::numeric_limits<lapack_int>::max() || d > std::numeric_limits<lapack_int>::max())
     throw InputError("thin_svd",
                      fmt::format("shape: got {} x {}, need at most {} rows or columns; take fewer", n, d, kMost));
-  if (!x.allFinite())
-    throw Error("thin_svd", "entries: got one that is not finite, need finite numbers; check the data");
+  require_finite_entries(x);
   detail::use_one_blas_thread();
   // Column-major LAPACK sees Xᵀ = right · diag · leftᵀ; its two outputs are, read row-major, right_t and left.
   Matrix<double> scratch = x;

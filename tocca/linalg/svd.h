@@ -16,6 +16,17 @@ struct ThinSvd {
 /// and no max × max matrix. Throws Error if `x` is not finite or LAPACK does not converge.
 ThinSvd thin_svd(ConstMatrixRef<double> x);
 
+/// The left side of that decomposition alone, for wide matrices: X = left · diag(values) · (what is not formed).
+struct LeftSvd {
+  Matrix<double> left;    ///< (n × r), orthonormal columns
+  Vector<double> values;  ///< (r) descending, ≥ 0
+};
+
+/// As `thin_svd`, at a third of the work where d is much more than n: of the QR factorisation of Xᵀ, gathered over
+/// blocks of columns so that it stays in the cache, only the triangle is kept. No Gram matrix, so nothing is squared
+/// and small singular values are as exact. Throws as `thin_svd`.
+LeftSvd left_svd(ConstMatrixRef<double> x);
+
 /// Given the gradients of a loss with respect to U = left, values and Vᵀ = right_t, in the same struct, returns ∂L/∂X
 /// (n × d) = U (diag(∂L/∂values) + M) Vᵀ + (I − U Uᵀ) ∂L/∂U D⁻¹ Vᵀ + U D⁻¹ ∂L/∂Vᵀ (I − V Vᵀ), where with P = Uᵀ ∂L/∂U −
 /// its transpose, Q = Vᵀ ∂L/∂V − its transpose, and F_ij = 1/(σⱼ² − σᵢ²),

@@ -43,6 +43,34 @@ TEST_P(ThinSvdTest, RecoversChosenValuesRepeatedAndZeroOnesIncluded) {
   EXPECT_LT(largest(svd.right_t * svd.right_t.transpose() - Matrix<double>::Identity(r, r)), 1e-14);
 }
 
+TEST_P(ThinSvdTest, ItsLeftSideCanBeHadAlone) {
+  const auto [n, d] = GetParam();
+  const Matrix<double> x = random(n, d, "x");
+  const ThinSvd whole = thin_svd(x);
+  const LeftSvd svd = left_svd(x);
+  EXPECT_LT(largest(svd.values - whole.values), 1e-13);
+  const Matrix<double> same = svd.left.transpose() * whole.left;
+  EXPECT_LT(largest(same.cwiseAbs() - Matrix<double>::Identity(same.rows(), same.cols())), 1e-12);
+}
+
+TEST(LeftSvd, KeepsSmallValuesOverManyBlocksOfColumns) {
+  // Over 5000 columns, and down to 1e-10 of the largest value, where a Gram matrix knows nothing any more.
+  const Index n = 6, d = 5000;
+  const Matrix<double> right = random(d, n, "right").householderQr().householderQ() * Matrix<double>::Identity(d, n);
+  const Vector<double> values = (Vector<double>(n) << 1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10).finished();
+  const Matrix<double> left = orthonormal(n, n, "left");
+  const LeftSvd svd = left_svd(left * values.asDiagonal() * right.transpose());
+  EXPECT_LT(largest((svd.values - values).cwiseQuotient(values)), 1e-5);
+  EXPECT_LT(largest((svd.left.transpose() * left).cwiseAbs() - Matrix<double>::Identity(n, n)), 1e-5);
+}
+
+TEST(LeftSvd, RefusesWhatIsNotFinite) {
+  Matrix<double> x = random(2, 9, "x");
+  x(1, 8) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(left_svd(x), Error);
+  EXPECT_EQ(left_svd(Matrix<double>(0, 4)).values.size(), 0);
+}
+
 TEST(ThinSvd, OfNothingIsNothing) {
   const ThinSvd svd = thin_svd(Matrix<double>(3, 0));
   EXPECT_EQ(svd.values.size(), 0);

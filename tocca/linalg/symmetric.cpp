@@ -39,48 +39,80 @@ void require_positive(const Vector<double>& values) {
 
 }  // namespace
 
-SymmetricEigen symmetric_eigen(ConstMatrixRef<double> s) {
+void symmetric_eigen(ConstMatrixRef<double> s, SymmetricEigen& eigen, SymmetricScratch& scratch) {
   require_countable(s.rows());
   require_square_and_finite(s);
   detail::use_one_blas_thread();
-  const auto d = static_cast<lapack_int>(s.rows());
-  SymmetricEigen eigen{Vector<double>(d), s};
-  if (d == 0) return eigen;
+  const Index d = s.rows();
+  eigen.values.resize(d);
+  eigen.vectors = s;
+  if (d == 0) return;
+  // What dsyevd asks for with vectors.
+  scratch.numbers.resize(1 + 6 * d + 2 * d * d);
+  scratch.integers.resize(static_cast<std::size_t>(3 + 5 * d));
   // Column-major LAPACK sees the transpose: our lower triangle is its upper one, and its columns come back as our rows.
-  const lapack_int info = LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'U', d, eigen.vectors.data(), d, eigen.values.data());
+  const auto n = static_cast<lapack_int>(d);
+  const lapack_int info =
+      LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'U', n, eigen.vectors.data(), n, eigen.values.data(),
+                          scratch.numbers.data(), static_cast<lapack_int>(scratch.numbers.size()),
+                          scratch.integers.data(), static_cast<lapack_int>(scratch.integers.size()));
   if (info != 0)
     throw Error("symmetric_eigen", fmt::format("LAPACK dsyevd: got code {}, need 0 (converged); scale the data", info));
   eigen.vectors.transposeInPlace();
+}
+
+SymmetricEigen symmetric_eigen(ConstMatrixRef<double> s) {
+  SymmetricEigen eigen;
+  SymmetricScratch scratch;
+  symmetric_eigen(s, eigen, scratch);
   return eigen;
 }
 
-Matrix<double> inverse_sqrt(const SymmetricEigen& eigen) {
+void inverse_sqrt(const SymmetricEigen& eigen, Matrix<double>& u, SymmetricScratch& scratch) {
   require_positive(eigen.values);
   const Index d = eigen.values.size();
   // As a Gram matrix of values^{-1/4} Vᵀ the result is symmetric to the last bit, at half the cost of a product.
-  const Matrix<double> half = eigen.values.array().pow(-0.25).matrix().asDiagonal() * eigen.vectors.transpose();
-  Matrix<double> u(d, d);
-  multiply_at_a<double>(half, u);
+  scratch.first.noalias() = eigen.values.array().pow(-0.25).matrix().asDiagonal() * eigen.vectors.transpose();
+  u.resize(d, d);
+  multiply_at_a<double>(scratch.first, u);
+}
+
+Matrix<double> inverse_sqrt(const SymmetricEigen& eigen) {
+  Matrix<double> u;
+  SymmetricScratch scratch;
+  inverse_sqrt(eigen, u, scratch);
   return u;
 }
 
-Matrix<double> inverse_sqrt_adjoint(const SymmetricEigen& eigen, ConstMatrixRef<double> gradient) {
+void inverse_sqrt_adjoint(const SymmetricEigen& eigen, ConstMatrixRef<double> gradient, Matrix<double>& adjoint,
+                          SymmetricScratch& scratch) {
   require_positive(eigen.values);
   const Index d = eigen.values.size();
   if (gradient.rows() != d || gradient.cols() != d)
     throw InputError("inverse_sqrt_adjoint", fmt::format("shape of the gradient: got {} x {}, need {} x {}; pass dL/dU",
                                                          gradient.rows(), gradient.cols(), d, d));
   const Matrix<double>& v = eigen.vectors;
-  Matrix<double> inner = 0.5 * (gradient + gradient.transpose());
-  Matrix<double> scratch(d, d);
-  multiply_at_b<double>(v, inner, scratch);
-  multiply<double>(scratch, v, inner);
-  const Vector<double> root = eigen.values.cwiseSqrt();
+  Matrix<double>& inner = adjoint;
+  Matrix<double>& between = scratch.first;
+  inner = 0.5 * (gradient + gradient.transpose());
+  between.resize(d, d);
+  multiply_at_b<double>(v, inner, between);
+  multiply<double>(between, v, inner);
+  scratch.roots = eigen.values.cwiseSqrt();
+  const Vector<double>& root = scratch.roots;
   for (Index i = 0; i < d; ++i)
     for (Index j = 0; j < d; ++j) inner(i, j) *= -1 / (root(i) * root(j) * (root(i) + root(j)));
-  multiply<double>(v, inner, scratch);
-  multiply_a_bt<double>(scratch, v, inner);
-  return 0.5 * (inner + inner.transpose());
+  multiply<double>(v, inner, between);
+  multiply_a_bt<double>(between, v, inner);
+  between = 0.5 * (inner + inner.transpose());
+  adjoint.swap(between);
+}
+
+Matrix<double> inverse_sqrt_adjoint(const SymmetricEigen& eigen, ConstMatrixRef<double> gradient) {
+  Matrix<double> adjoint;
+  SymmetricScratch scratch;
+  inverse_sqrt_adjoint(eigen, gradient, adjoint, scratch);
+  return adjoint;
 }
 
 }  // namespace tocca

@@ -1,6 +1,8 @@
 /// Decompositions of symmetric matrices, in float64.
 #pragma once
 
+#include <vector>
+
 #include "tocca/core/matrix.h"
 
 namespace tocca {
@@ -11,16 +13,28 @@ struct SymmetricEigen {
   Matrix<double> vectors;  ///< (d × d) in columns, orthonormal
 };
 
+/// Place for what lies between, kept by callers that decompose matrices of one size again and again.
+struct SymmetricScratch {
+  Vector<double> numbers, roots;
+  std::vector<int> integers;
+  Matrix<double> first, second;
+};
+
 /// Reads the lower triangle. Throws InputError if `s` is not square; Error if it is not finite or LAPACK does not
 /// converge, which in training are numerical outcomes and not the caller's mistake.
 SymmetricEigen symmetric_eigen(ConstMatrixRef<double> s);
+/// The same into `eigen`; allocates nothing when both have been used for that size before.
+void symmetric_eigen(ConstMatrixRef<double> s, SymmetricEigen& eigen, SymmetricScratch& scratch);
 
 /// U = V diag(values^{-1/2}) Vᵀ, the symmetric (ZCA) inverse square root, exactly symmetric. Throws Error unless all
 /// values are positive.
 Matrix<double> inverse_sqrt(const SymmetricEigen& eigen);
+void inverse_sqrt(const SymmetricEigen& eigen, Matrix<double>& u, SymmetricScratch& scratch);
 
 /// Given G = ∂L/∂U for U = S^{-1/2}, returns ∂L/∂S = V (K ∘ (Vᵀ sym(G) V)) Vᵀ with the divided differences of λ^{-1/2},
 /// K_ij = −1 / (√λᵢ √λⱼ (√λᵢ + √λⱼ)): finite for equal eigenvalues. (d × d), symmetric.
 Matrix<double> inverse_sqrt_adjoint(const SymmetricEigen& eigen, ConstMatrixRef<double> gradient);
+void inverse_sqrt_adjoint(const SymmetricEigen& eigen, ConstMatrixRef<double> gradient, Matrix<double>& adjoint,
+                          SymmetricScratch& scratch);
 
 }  // namespace tocca

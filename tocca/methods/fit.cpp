@@ -268,10 +268,10 @@ void keep_label_fraction(Dataset& training, const Options& options) {
 }
 
 void fit_closed_form(FitResult& result, const Method& method, const Dataset& training, const Options& options,
-                     const Context& context) {
+                     const std::optional<JointMoments>& columns, const Context& context) {
   switch (method.family) {
     case Family::linear_cca:
-      result.summary.message = fit_linear_cca(result.model, method, training, options, context);
+      result.summary.message = fit_linear_cca(result.model, method, training, options, columns, context);
       break;
     case Family::linear_multiview:
       result.summary.message = fit_linear_multiview(result.model, method, training, options, context);
@@ -342,7 +342,9 @@ FitResult fit(const Dataset& data, const Dataset* given_validation, const Option
   Parts parts = split(method, std::move(complete), validation ? &*validation : nullptr, options);
   keep_label_fraction(parts.training, options);
   check_targets(method, parts.training);  // of what is left of them
-  FitResult result{prepare_model(method, parts.training, options, context), {}};
+  std::optional<JointMoments> columns;
+  if (method.family == Family::linear_cca) columns = joint_moments(parts.training.views, context);
+  FitResult result{prepare_model(method, parts.training, options, columns, context), {}};
   FittedModel& model = result.model;
   if (options.fusion == "early") {
     for (const View& view : data.views.views) model.fused.push_back({view.name, view.features});
@@ -350,7 +352,7 @@ FitResult fit(const Dataset& data, const Dataset* given_validation, const Option
   if (method.family == Family::deep) {
     fit_deep(result, method, parts, options, context);
   } else {
-    fit_closed_form(result, method, parts.training, options, context);
+    fit_closed_form(result, method, parts.training, options, columns, context);
   }
   require_probabilities(model);
   add_view_weights(model, parts, options, context);

@@ -12,7 +12,6 @@
 #include "tocca/evaluate/svm.h"
 #include "tocca/linalg/blas.h"
 #include "tocca/linalg/cca.h"
-#include "tocca/linalg/covariance.h"
 #include "tocca/linalg/shrinkage.h"
 #include "tocca/linalg/sparse_pls.h"
 #include "tocca/methods/resolve.h"
@@ -20,14 +19,12 @@
 namespace tocca {
 namespace {
 
-// Standardised rows of both views side by side.
-Matrix<double> both_rows(const FittedModel& model, const Views& views, std::span<const Index> samples) {
-  const Index d1 = views.views[0].columns();
-  const Index d2 = views.views[1].columns();
-  Matrix<double> rows(static_cast<Index>(samples.size()), d1 + d2);
-  model.views[0].standardizer.read<double>(views, 0, samples, rows.leftCols(d1));
-  model.views[1].standardizer.read<double>(views, 1, samples, rows.rightCols(d2));
-  return rows;
+Matrix<double> standardized_rows(const FittedModel& model, const Dataset& data, Index view,
+                                 const std::vector<Index>& samples) {
+  const auto v = static_cast<std::size_t>(view);
+  Matrix<double> x(static_cast<Index>(samples.size()), data.views.views[v].columns());
+  model.views[v].standardizer.read<double>(data.views, view, samples, x);
+  return x;
 }
 
 void tell_ridges(const std::vector<double>& ridges, const Context& context) {
@@ -36,44 +33,47 @@ void tell_ridges(const std::vector<double>& ridges, const Context& context) {
   context.info(fmt::format("shrinkage = ledoit-wolf: the ridges of the views are {}", text));
 }
 
-// Covariance of [x₁, x₂] over a fixed number of parts, whatever the number of threads, merged in order.
-CovarianceAccumulator accumulate(const FittedModel& model, const Views& views, const std::vector<Index>& samples,
-                                 const Context& context) {
-  constexpr Index kChunk = 1024;
-  constexpr Index kParts = 4;
-  const Index columns = views.views[0].columns() + views.views[1].columns();
-  const auto n = static_cast<Index>(samples.size());
-  const Index chunks = (n + kChunk - 1) / kChunk;
-  std::vector<CovarianceAccumulator> parts(static_cast<std::size_t>(std::min(kParts, chunks)),
-                                           CovarianceAccumulator(columns));
-  const auto count = static_cast<Index>(parts.size());
-  context.parallel(count, [&](Index part) {
-    for (Index chunk = part * chunks / count; chunk < (part + 1) * chunks / count; ++chunk) {
-      const auto first = static_cast<std::size_t>(chunk * kChunk);
-      const auto rows = std::min(static_cast<std::size_t>(kChunk), samples.size() - first);
-      parts[static_cast<std::size_t>(part)].add(both_rows(model, views, std::span(samples).subspan(first, rows)));
-    }
-  });
-  for (std::size_t p = 1; p < parts.size(); ++p) parts[0].merge(parts[p]);
-  return parts[0];
+struct CcaSettings {
+  CcaOptions options;
+  bool shrinks = false;  // the ridges are estimated
+};
+
+CcaSettings cca_options(const Method& method, const Options& options) {
+  return {{.components = options.n_components > 0 ? options.n_components : kDefaultComponents,
+           .ridge = method.ridge ? options.ridge : 0},
+          method.ridge && options.shrinkage == "ledoit-wolf"};
 }
 
-CcaSolution solve(const FittedModel& model, const Views& views, const std::vector<Index>& samples, CcaOptions options,
-                  bool shrinks, const Context& context) {
-  const Index d1 = views.views[0].columns();
-  const Index d2 = views.views[1].columns();
-  if (shrinks) {
-    const Matrix<double> rows = both_rows(model, views, samples);
-    options.ridge = ledoit_wolf(rows.leftCols(d1)).ridge(rows.rows());
-    options.ridge2 = ledoit_wolf(rows.rightCols(d2)).ridge(rows.rows());
-    tell_ridges({options.ridge, *options.ridge2}, context);
+// Standardised rows of both views, for what cannot do with their moments.
+std::vector<Matrix<double>> both_views(const FittedModel& model, const Dataset& training,
+                                       const std::vector<Index>& samples, const Context& context) {
+  std::vector<Matrix<double>> rows(2);
+  context.parallel(
+      2, [&](Index v) { rows[static_cast<std::size_t>(v)] = standardized_rows(model, training, v, samples); });
+  return rows;
+}
+
+CcaSolution solve_cca(FittedModel& model, const Dataset& training, const std::vector<Index>& samples,
+                      CcaSettings settings, const std::optional<JointMoments>& columns, const Context& context) {
+  const Index d1 = training.views.views[0].columns();
+  const Index d2 = training.views.views[1].columns();
+  const bool wide = static_cast<Index>(samples.size()) <= d1 + d2;
+  std::vector<Matrix<double>> rows;
+  if (wide || settings.shrinks) rows = both_views(model, training, samples, context);
+  if (settings.shrinks) {
+    settings.options.ridge = ledoit_wolf(rows[0]).ridge(rows[0].rows());
+    settings.options.ridge2 = ledoit_wolf(rows[1]).ridge(rows[1].rows());
+    tell_ridges({settings.options.ridge, *settings.options.ridge2}, context);
   }
-  if (static_cast<Index>(samples.size()) <= d1 + d2) {
-    const Matrix<double> rows = both_rows(model, views, samples);
-    return cca(rows.leftCols(d1), rows.rightCols(d2), options);
-  }
-  const Matrix<double> s = accumulate(model, views, samples, context).covariance();
-  return cca_from_covariances(s.topLeftCorner(d1, d1), s.bottomRightCorner(d2, d2), s.topRightCorner(d1, d2), options);
+  if (wide) return cca(rows[0], rows[1], settings.options, context);
+  rows.clear();
+  const JointMoments moments =
+      columns ? standardize_moments(*columns, model) : standardized_moments(model, training.views, samples, context);
+  const Matrix<double>& s = moments.covariance;
+  CcaSolution solution = cca_from_covariances(s.topLeftCorner(d1, d1), s.bottomRightCorner(d2, d2),
+                                              s.topRightCorner(d1, d2), settings.options, context);
+  if (solution.correlations.size() > 0) model.pairs.push_back(canonical_pair_of(moments, solution));
+  return solution;
 }
 
 // All views' rows stacked, for labelled samples.
@@ -114,14 +114,6 @@ std::vector<Index> complete_and_labelled(const Dataset& training) {
   std::vector<Index> samples = complete_in_all(training);
   std::erase_if(samples, [&](Index s) { return training.labels.codes[static_cast<std::size_t>(s)] < 0; });
   return samples;
-}
-
-Matrix<double> standardized_rows(const FittedModel& model, const Dataset& data, Index view,
-                                 const std::vector<Index>& samples) {
-  const auto v = static_cast<std::size_t>(view);
-  Matrix<double> x(static_cast<Index>(samples.size()), data.views.views[v].columns());
-  model.views[v].standardizer.read<double>(data.views, view, samples, x);
-  return x;
 }
 
 LinearClassifier fit_classifier(Classifier kind, const Stacked& data, int class_count, const Options& options,
@@ -175,16 +167,13 @@ std::string told_rank(const FittedModel& model, const CcaSolution& solution, Ind
 }  // namespace
 
 std::string fit_linear_cca(FittedModel& model, const Method& method, const Dataset& training, const Options& options,
-                           const Context& context) {
+                           const std::optional<JointMoments>& columns, const Context& context) {
   const auto samples = samples_with_views(training.views, 0, 1);
   if (samples.size() < 3) {
     throw InputError("fit", fmt::format("samples with both views '{}' and '{}': got {}, need at least 3",
                                         model.views[0].name, model.views[1].name, samples.size()));
   }
-  const CcaOptions cca_options{.components = options.n_components > 0 ? options.n_components : kDefaultComponents,
-                               .ridge = method.ridge ? options.ridge : 0};
-  const bool shrinks = method.ridge && options.shrinkage == "ledoit-wolf";
-  const CcaSolution solution = solve(model, training.views, samples, cca_options, shrinks, context);
+  const CcaSolution solution = solve_cca(model, training, samples, cca_options(method, options), columns, context);
   model.weights = {solution.weights1, solution.weights2};
   if (training.labels.labelled() > 0) add_projection_classifier(model, method, training, options, context);
   const std::string told = told_rank(model, solution, options.n_components);

@@ -1,14 +1,17 @@
 /// The methods in closed form: linear CCA of two and more views, and linear classifiers.
 #pragma once
 
+#include "tocca/methods/joint_moments.h"
 #include "tocca/methods/methods.h"
 
 namespace tocca {
 
 /// Adds W₁, W₂ to the model from the samples that have both views, and with labels a classifier on all projections.
-/// Returns what was noteworthy (a reduced number of components), empty if nothing.
+/// `columns` are the moments of the columns as they are, where they have been gathered: then, and with more samples
+/// than columns, the canonical correlations are added as well. Returns what was noteworthy (a reduced number of
+/// components), empty if nothing.
 std::string fit_linear_cca(FittedModel& model, const Method& method, const Dataset& training, const Options& options,
-                           const Context& context);
+                           const std::optional<JointMoments>& columns, const Context& context);
 
 /// Adds W_v of every view by method.solve from the samples that have all views, and with labels a linear SVM on all
 /// projections. Returns what was noteworthy, empty if nothing.

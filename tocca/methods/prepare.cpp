@@ -264,7 +264,7 @@ Dataset drop_incomplete(const Dataset& data, const Options& options, const Conte
 }
 
 FittedModel prepare_model(const Method& method, const Dataset& training, const Options& options,
-                          const Context& context) {
+                          const std::optional<JointMoments>& columns, const Context& context) {
   FittedModel model;
   model.method = std::string(method.name);
   model.options = option_texts(options);
@@ -276,10 +276,14 @@ FittedModel prepare_model(const Method& method, const Dataset& training, const O
   for (const Target& target : training.targets) model.targets.push_back(model_target(target));
   model.combination.probabilities = options.combination == "probabilities";
   const Standardize mode = parse_standardize(options.standardize);
+  const MissingValues missing = parse_missing_values(options.missing);
+  Index first = 0;
   for (Index v = 0; v < training.views.count(); ++v) {
     const View& view = training.views.views[static_cast<std::size_t>(v)];
     ViewSchema schema{view.name, view.features, {}};
-    schema.standardizer = fit_standardizer(training.views, v, mode, parse_missing_values(options.missing), context);
+    schema.standardizer = columns ? standardizer_of(column_moments_of(*columns, first, view.columns()), mode, missing)
+                                  : fit_standardizer(training.views, v, mode, missing, context);
+    first += view.columns();
     if (static_cast<Index>(schema.standardizer.constant.size()) == view.columns()) {
       throw InputError("fit", fmt::format("view '{}': all {} columns are constant; there is nothing to learn from",
                                           view.name, view.columns()));
@@ -291,7 +295,8 @@ FittedModel prepare_model(const Method& method, const Dataset& training, const O
 }
 
 void finish_model(FittedModel& model, const Dataset& training, const TrainSummary& summary, const Context& context) {
-  for (Index u = 0; model.has_shared_space() && u < model.view_count(); ++u) {
+  const bool wanted = model.has_shared_space() && model.pairs.empty();
+  for (Index u = 0; wanted && u < model.view_count(); ++u) {
     for (Index v = u + 1; v < model.view_count(); ++v) {
       const auto samples = samples_with_views(training.views, u, v);
       if (samples.size() < 3) continue;

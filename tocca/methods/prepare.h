@@ -1,6 +1,7 @@
 /// What every method does before it fits: checks, samples to use, preprocessing.
 #pragma once
 
+#include "tocca/methods/joint_moments.h"
 #include "tocca/methods/methods.h"
 
 namespace tocca {
@@ -22,11 +23,13 @@ Dataset drop_incomplete(const Dataset& data, const Options& options, const Conte
 Dataset scale_targets(const FittedModel& model, Dataset data);
 
 /// Model with method, options, views and classes filled in; standardisers fitted on `training`, constant columns
-/// logged. Throws InputError for a view without any varying column.
+/// logged. `columns` spare the pass over the data where they have been gathered. Throws InputError for a view without
+/// any varying column.
 FittedModel prepare_model(const Method& method, const Dataset& training, const Options& options,
-                          const Context& context);
+                          const std::optional<JointMoments>& columns, const Context& context);
 
-/// Adds the linear CCA of each pair of views' projections of the training samples, and notes the counts.
+/// Adds the linear CCA of each pair of views' projections of the training samples, unless the fit has, and notes the
+/// counts.
 void finish_model(FittedModel& model, const Dataset& training, const TrainSummary& summary, const Context& context);
 
 }  // namespace tocca

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tocca/core/huge_pages.h"
 #include "tocca/core/matrix.h"
 
 namespace tocca {
@@ -40,7 +41,11 @@ template <class S>
 class Buffer {
  public:
   Buffer() = default;
-  explicit Buffer(const Layout& layout) : values_(Vector<S>::Zero(layout.size())) {}
+  explicit Buffer(const Layout& layout) : values_(layout.size()) {
+    // A step passes over all parameters, gradients and moments.
+    advise_huge_pages(values_.data(), static_cast<std::size_t>(values_.size()) * sizeof(S));
+    values_.setZero();
+  }
 
   [[nodiscard]] MatrixMap<S> operator[](const Slot& slot) {
     return {values_.data() + slot.offset, slot.rows, slot.columns};

@@ -1,51 +1,85 @@
 #include "tocca/ops/batch_norm.h"
 
-#include "tocca/ops/columns.h"
+#include "tocca/ops/column_kernels.h"
 
 namespace tocca {
 namespace {
 
-// Column sums of dout and of dout ∘ x̂: the gradients of shift and scale.
+std::size_t size(Index n) { return static_cast<std::size_t>(n); }
+
+// Columns first ... first + count − 1 of a layer: rows of the batch in them, and what is kept for each.
 template <class S>
-void parameter_gradients(ConstMatrixRef<S> y, const BatchNormCache<S>& cache, ConstMatrixRef<S> dout,
-                         RowVector<S>& dscale, RowVector<S>& dshift) {
-  dscale.setZero(y.cols());
-  dshift.setZero(y.cols());
-  RowVector<S> scale_block(y.cols());
-  RowVector<S> shift_block(y.cols());
-  for (Index first = 0; first < y.rows(); first += kRowsPerBlock) {
-    scale_block.setZero();
-    shift_block.setZero();
-    for (Index i = first; i < std::min(y.rows(), first + kRowsPerBlock); ++i) {
-      scale_block.array() += dout.row(i).array() * (y.row(i) - cache.mean).array();
-      shift_block += dout.row(i);
-    }
-    dscale += scale_block;
-    dshift += shift_block;
+struct Piece {
+  BatchNormCache<S>& cache;
+  Index first, count;
+
+  // What the kernels need, and vectors of factors.
+  enum : Index { kKernel = 0, kFirst = 2, kSecond, kThird, kRows };
+
+  static void make_place(BatchNormCache<S>& cache, Index d) {
+    cache.scratch.resize(kRows, d);
+    cache.mean.resize(d);
+    cache.variance.resize(d);
+    cache.inverse_deviation.resize(d);
   }
-  dscale.array() *= cache.inverse_deviation.array();
+
+  [[nodiscard]] std::size_t columns() const { return size(count); }
+  [[nodiscard]] Rows<const S> of(ConstMatrixRef<S> m) const { return {m.data() + first, size(m.outerStride())}; }
+  [[nodiscard]] Rows<S> of(MatrixRef<S>& m) const { return {m.data() + first, size(m.outerStride())}; }
+  auto of(RowVector<S>& v) const { return v.segment(first, count); }
+  auto of(ConstRowRef<S> v) const { return v.segment(first, count); }
+  [[nodiscard]] S* mean() const { return cache.mean.data() + first; }
+  [[nodiscard]] S* variance() const { return cache.variance.data() + first; }
+  auto factors(Index row) const { return cache.scratch.row(row).segment(first, count); }
+  // (2 × count) in one piece: the first two rows of the scratch are 2 d numbers.
+  [[nodiscard]] S* kernel() const { return cache.scratch.data() + 2 * first; }
+};
+
+// Once the moments are known.
+template <class S>
+void normalize(const Piece<S>& piece, ConstMatrixRef<S> y, ConstRowRef<S> scale, ConstRowRef<S> shift,
+               MatrixRef<S> out) {
+  auto inverse_deviation = piece.of(piece.cache.inverse_deviation);
+  auto factor = piece.factors(Piece<S>::kFirst);
+  auto offset = piece.factors(Piece<S>::kSecond);
+  inverse_deviation = (piece.of(piece.cache.variance).array() + static_cast<S>(kBatchNormEpsilon)).rsqrt();
+  factor = inverse_deviation;
+  if (scale.size() > 0) factor.array() *= piece.of(scale).array();
+  offset.setZero();
+  if (shift.size() > 0) offset = piece.of(shift);
+  detail::normalize_columns(size(y.rows()), piece.columns(), piece.of(y), piece.mean(), factor.data(), offset.data(),
+                            piece.of(out));
 }
 
-template <class S, bool kRelu>
-void backward(ConstMatrixRef<S> y, ConstRowRef<S> scale, const BatchNormCache<S>& cache, MatrixRef<S> dout,
-              RowRef<S> dscale_out, RowRef<S> dshift_out) {
-  RowVector<S> dscale;
-  RowVector<S> dshift;
-  parameter_gradients<S>(y, cache, dout, dscale, dshift);
-  if (dscale_out.size() > 0) dscale_out = dscale;
-  if (dshift_out.size() > 0) dshift_out = dshift;
-  // dy = s ∘ (dout − mean(dout) − x̂ ∘ mean(dout ∘ x̂)), s = scale/σ, with x̂ = (y − μ)/σ written out:
-  // dy = s ∘ dout − p − q ∘ y.
+// The gradients of scale and shift, and what the one of y is made of:
+// dy = s ∘ (dout − mean(dout) − x̂ ∘ mean(dout ∘ x̂)), s = scale/σ, with x̂ = (y − μ)/σ written out:
+// dy = s ∘ dout − p − q ∘ y.
+template <class S>
+struct Factors {
+  const S *s, *p, *q;
+};
+
+template <class S>
+Factors<S> backward_factors(const Piece<S>& piece, ConstMatrixRef<S> y, ConstRowRef<S> scale, ConstMatrixRef<S> dout,
+                            RowRef<S>& dscale_out, RowRef<S>& dshift_out) {
+  auto s = piece.factors(Piece<S>::kThird);
+  auto dshift = piece.factors(Piece<S>::kFirst);
+  auto dscale = piece.factors(Piece<S>::kSecond);
+  const auto inverse_deviation = piece.of(piece.cache.inverse_deviation).array();
+  detail::column_products(size(y.rows()), piece.columns(), piece.of(y), piece.mean(), piece.of(dout), dshift.data(),
+                          dscale.data(), piece.kernel());
+  dscale.array() *= inverse_deviation;
+  if (dscale_out.size() > 0) dscale_out.segment(piece.first, piece.count) = dscale;
+  if (dshift_out.size() > 0) dshift_out.segment(piece.first, piece.count) = dshift;
   const S share = S(1) / static_cast<S>(y.rows());
-  RowVector<S> s = cache.inverse_deviation;
-  if (scale.size() > 0) s.array() *= scale.array();
-  const RowVector<S> q = s.array() * cache.inverse_deviation.array() * dscale.array() * share;
-  const RowVector<S> p = s.array() * dshift.array() * share - q.array() * cache.mean.array();
-  for (Index i = 0; i < y.rows(); ++i) {
-    auto d = dout.row(i).array();
-    d = s.array() * d - p.array() - q.array() * y.row(i).array();
-    if constexpr (kRelu) d = (y.row(i).array() > S(0)).select(d, S(0));
-  }
+  s = inverse_deviation.matrix();
+  if (scale.size() > 0) s.array() *= piece.of(scale).array();
+  // In the place of what they are made of.
+  auto q = dscale.array();
+  auto p = dshift.array();
+  q = s.array() * inverse_deviation * q * share;
+  p = s.array() * p * share - q * piece.of(piece.cache.mean).array();
+  return {s.data(), dshift.data(), dscale.data()};
 }
 
 }  // namespace
@@ -57,29 +91,46 @@ void relu_forward(MatrixRef<S> y) {
 
 template <class S>
 void batch_norm_forward(ConstMatrixRef<S> y, ConstRowRef<S> scale, ConstRowRef<S> shift, BatchNormCache<S>& cache,
-                        MatrixRef<S> out) {
-  cache.mean.resize(y.cols());
-  cache.variance.resize(y.cols());
-  column_moments<S>(y, cache.mean, cache.variance);
-  cache.inverse_deviation = (cache.variance.array() + static_cast<S>(kBatchNormEpsilon)).rsqrt();
-  RowVector<S> factor = cache.inverse_deviation;
-  if (scale.size() > 0) factor.array() *= scale.array();
-  for (Index i = 0; i < y.rows(); ++i) {
-    out.row(i) = (y.row(i) - cache.mean).array() * factor.array();
-    if (shift.size() > 0) out.row(i) += shift;
-  }
+                        MatrixRef<S> out, const Pieces& pieces) {
+  Piece<S>::make_place(cache, y.cols());
+  pieces.over_columns(y.cols(), [&](Index first, Index count) {
+    const Piece<S> piece{cache, first, count};
+    detail::column_moments(size(y.rows()), size(count), piece.of(y), piece.mean(), piece.variance(), piece.kernel());
+    normalize<S>(piece, y, scale, shift, out);
+  });
 }
 
 template <class S>
-void batch_norm_backward(ConstMatrixRef<S> y, ConstRowRef<S> scale, const BatchNormCache<S>& cache, MatrixRef<S> dout,
-                         RowRef<S> dscale, RowRef<S> dshift) {
-  backward<S, false>(y, scale, cache, dout, dscale, dshift);
+void relu_batch_norm_forward(MatrixRef<S> y, ConstRowRef<S> bias, ConstRowRef<S> scale, ConstRowRef<S> shift,
+                             BatchNormCache<S>& cache, MatrixRef<S> out, const Pieces& pieces) {
+  Piece<S>::make_place(cache, y.cols());
+  pieces.over_columns(y.cols(), [&](Index first, Index count) {
+    const Piece<S> piece{cache, first, count};
+    detail::relu_moments(size(y.rows()), size(count), piece.of(y), bias.data() + first, piece.mean(), piece.variance(),
+                         piece.kernel());
+    normalize<S>(piece, y, scale, shift, out);
+  });
 }
 
 template <class S>
-void relu_batch_norm_backward(ConstMatrixRef<S> y, ConstRowRef<S> scale, const BatchNormCache<S>& cache,
-                              MatrixRef<S> dout, RowRef<S> dscale, RowRef<S> dshift) {
-  backward<S, true>(y, scale, cache, dout, dscale, dshift);
+void batch_norm_backward(ConstMatrixRef<S> y, ConstRowRef<S> scale, BatchNormCache<S>& cache, MatrixRef<S> dout,
+                         RowRef<S> dscale, RowRef<S> dshift, const Pieces& pieces) {
+  pieces.over_columns(y.cols(), [&](Index first, Index count) {
+    const Piece<S> piece{cache, first, count};
+    const Factors<S> f = backward_factors<S>(piece, y, scale, dout, dscale, dshift);
+    detail::normalize_back(size(y.rows()), size(count), piece.of(y), f.s, f.p, f.q, piece.of(dout));
+  });
+}
+
+template <class S>
+void relu_batch_norm_backward(ConstMatrixRef<S> y, ConstRowRef<S> scale, BatchNormCache<S>& cache, MatrixRef<S> dout,
+                              RowRef<S> dscale, RowRef<S> dshift, RowRef<S> dbias, const Pieces& pieces) {
+  pieces.over_columns(y.cols(), [&](Index first, Index count) {
+    const Piece<S> piece{cache, first, count};
+    const Factors<S> f = backward_factors<S>(piece, y, scale, dout, dscale, dshift);
+    detail::relu_normalize_back(size(y.rows()), size(count), piece.of(y), f.s, f.p, f.q, piece.of(dout),
+                                dbias.data() + first, piece.kernel());
+  });
 }
 
 template <class S>
@@ -105,11 +156,13 @@ void batch_norm_infer(ConstMatrixRef<S> y, ConstRowRef<S> scale, ConstRowRef<S> 
 #define TOCCA_INSTANTIATE(S)                                                                                           \
   template void relu_forward<S>(MatrixRef<S>);                                                                         \
   template void batch_norm_forward<S>(ConstMatrixRef<S>, ConstRowRef<S>, ConstRowRef<S>, BatchNormCache<S>&,           \
-                                      MatrixRef<S>);                                                                   \
-  template void batch_norm_backward<S>(ConstMatrixRef<S>, ConstRowRef<S>, const BatchNormCache<S>&, MatrixRef<S>,      \
-                                       RowRef<S>, RowRef<S>);                                                          \
-  template void relu_batch_norm_backward<S>(ConstMatrixRef<S>, ConstRowRef<S>, const BatchNormCache<S>&, MatrixRef<S>, \
-                                            RowRef<S>, RowRef<S>);                                                     \
+                                      MatrixRef<S>, const Pieces&);                                                    \
+  template void relu_batch_norm_forward<S>(MatrixRef<S>, ConstRowRef<S>, ConstRowRef<S>, ConstRowRef<S>,               \
+                                           BatchNormCache<S>&, MatrixRef<S>, const Pieces&);                           \
+  template void batch_norm_backward<S>(ConstMatrixRef<S>, ConstRowRef<S>, BatchNormCache<S>&, MatrixRef<S>, RowRef<S>, \
+                                       RowRef<S>, const Pieces&);                                                      \
+  template void relu_batch_norm_backward<S>(ConstMatrixRef<S>, ConstRowRef<S>, BatchNormCache<S>&, MatrixRef<S>,       \
+                                            RowRef<S>, RowRef<S>, RowRef<S>, const Pieces&);                           \
   template void batch_norm_update<S>(const BatchNormCache<S>&, Index, double, double, MatrixRef<double>,               \
                                      MatrixRef<double>);                                                               \
   template void batch_norm_infer<S>(ConstMatrixRef<S>, ConstRowRef<S>, ConstRowRef<S>, ConstMatrixRef<double>,         \

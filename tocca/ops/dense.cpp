@@ -6,13 +6,13 @@
 namespace tocca {
 
 template <class S>
-void dense_forward(ConstMatrixRef<S> x, ConstMatrixRef<S> weight, ConstRowRef<S> bias, MatrixRef<S> y) {
-  if (bias.size() == 0) {
-    multiply<S>(x, weight, y);
-    return;
-  }
-  y.rowwise() = bias;
-  multiply<S>(x, weight, y, 1, 1);
+void dense_forward(ConstMatrixRef<S> x, ConstMatrixRef<S> weight, ConstRowRef<S> bias, MatrixRef<S> y,
+                   const Pieces& pieces) {
+  pieces.over_rows(x.rows(), [&](Index first, Index count) {
+    auto rows = y.middleRows(first, count);
+    if (bias.size() > 0) rows.rowwise() = bias;
+    multiply<S>(x.middleRows(first, count), weight, rows, 1, bias.size() > 0 ? S(1) : S(0));
+  });
 }
 
 template <class S>
@@ -21,20 +21,22 @@ void dense_backward_weight(ConstMatrixRef<S> x, ConstMatrixRef<S> dy, MatrixRef<
 }
 
 template <class S>
-void dense_backward_bias(ConstMatrixRef<S> dy, RowRef<S> dbias) {
-  column_sums<S>(dy, dbias);
+void dense_backward_bias(ConstMatrixRef<S> dy, RowRef<S> dbias, Matrix<S>& scratch) {
+  column_sums<S>(dy, dbias, scratch);
 }
 
 template <class S>
-void dense_backward_input(ConstMatrixRef<S> dy, ConstMatrixRef<S> weight, MatrixRef<S> dx) {
-  multiply_a_bt<S>(dy, weight, dx);
+void dense_backward_input(ConstMatrixRef<S> dy, ConstMatrixRef<S> weight, MatrixRef<S> dx, const Pieces& pieces) {
+  pieces.over_rows(dy.rows(), [&](Index first, Index count) {
+    multiply_a_bt<S>(dy.middleRows(first, count), weight, dx.middleRows(first, count));
+  });
 }
 
-#define TOCCA_INSTANTIATE(S)                                                                          \
-  template void dense_forward<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, ConstRowRef<S>, MatrixRef<S>); \
-  template void dense_backward_weight<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, MatrixRef<S>);         \
-  template void dense_backward_bias<S>(ConstMatrixRef<S>, RowRef<S>);                                 \
-  template void dense_backward_input<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, MatrixRef<S>);
+#define TOCCA_INSTANTIATE(S)                                                                                         \
+  template void dense_forward<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, ConstRowRef<S>, MatrixRef<S>, const Pieces&); \
+  template void dense_backward_weight<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, MatrixRef<S>);                        \
+  template void dense_backward_bias<S>(ConstMatrixRef<S>, RowRef<S>, Matrix<S>&);                                    \
+  template void dense_backward_input<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, MatrixRef<S>, const Pieces&);
 TOCCA_INSTANTIATE(float)
 TOCCA_INSTANTIATE(double)
 #undef TOCCA_INSTANTIATE

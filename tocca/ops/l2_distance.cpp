@@ -19,14 +19,13 @@ double l2_distance(std::span<const MatrixMap<S>> z, const BatchRows& row_of, std
   if (pairs == 0) return 0;
   const S factor = static_cast<S>(2 * weight / static_cast<double>(pairs));
   double sum = 0;
-  RowVector<S> difference;
   for (std::size_t p = 0; p < row_of[v].size(); ++p) {
     const Index mine = row_of[v][p];
     if (mine < 0) continue;
     for (std::size_t u = 0; u < z.size(); ++u) {
       const Index theirs = row_of[u][p];
       if (u == v || theirs < 0) continue;
-      difference = z[v].row(mine) - z[u].row(theirs);
+      const auto difference = z[v].row(mine) - z[u].row(theirs);
       d.row(mine) += factor * difference;
       if (u > v) sum += static_cast<double>(difference.squaredNorm());
     }

@@ -38,7 +38,8 @@ TEST_P(LayerShapes, DenseGradientsAgreeWithCentralDifferences) {
   Matrix<double> dx(m, d), dw(d, 3), db(1, 3);
   dense_backward_input<double>(g, w, dx);
   dense_backward_weight<double>(x, g, dw);
-  dense_backward_bias<double>(g, db.row(0));
+  Matrix<double> scratch;
+  dense_backward_bias<double>(g, db.row(0), scratch);
   EXPECT_LT(max_gradient_error([&](const auto& v) { return loss(v, w, b); }, x, dx), 1e-6);
   EXPECT_LT(max_gradient_error([&](const auto& v) { return loss(x, v, b); }, w, dw), 1e-6);
   EXPECT_LT(max_gradient_error([&](const auto& v) { return loss(x, w, v); }, b, db), 1e-6);
@@ -48,22 +49,26 @@ TEST_P(LayerShapes, ReluAndBatchNormGradientsAgreeWithCentralDifferences) {
   const Matrix<double> x = random_matrix(rng, m, d);
   const Matrix<double> scale = random_matrix(rng, 1, d);
   const Matrix<double> shift = random_matrix(rng, 1, d);
+  const Matrix<double> bias = random_matrix(rng, 1, d);
   const Matrix<double> g = random_matrix(rng, m, d);
   BatchNormCache<double> cache;
-  const auto loss = [&](Matrix<double> y, const Matrix<double>& scale_, const Matrix<double>& shift_) {
+  // From the definitions, one layer after the other.
+  const auto loss = [&](const Matrix<double>& xw, const Matrix<double>& bias_, const Matrix<double>& scale_,
+                        const Matrix<double>& shift_) {
     BatchNormCache<double> unused;
-    Matrix<double> out(m, d);
+    Matrix<double> y = xw.rowwise() + bias_.row(0), out(m, d);
     relu_forward<double>(y);
     batch_norm_forward<double>(y, scale_.row(0), shift_.row(0), unused, out);
     return out.cwiseProduct(g).sum();
   };
-  Matrix<double> y = x, out(m, d), dx = g, dscale(1, d), dshift(1, d);
-  relu_forward<double>(y);
-  batch_norm_forward<double>(y, scale.row(0), shift.row(0), cache, out);
-  relu_batch_norm_backward<double>(y, scale.row(0), cache, dx, dscale.row(0), dshift.row(0));
-  EXPECT_LT(max_gradient_error([&](const auto& v) { return loss(v, scale, shift); }, x, dx), 1e-6);
-  EXPECT_LT(max_gradient_error([&](const auto& v) { return loss(x, v, shift); }, scale, dscale), 1e-6);
-  EXPECT_LT(max_gradient_error([&](const auto& v) { return loss(x, scale, v); }, shift, dshift), 1e-6);
+  Matrix<double> y = x, out(m, d), dx = g, dscale(1, d), dshift(1, d), dbias(1, d);
+  relu_batch_norm_forward<double>(y, bias.row(0), scale.row(0), shift.row(0), cache, out);
+  EXPECT_NEAR(out.cwiseProduct(g).sum(), loss(x, bias, scale, shift), 1e-11);
+  relu_batch_norm_backward<double>(y, scale.row(0), cache, dx, dscale.row(0), dshift.row(0), dbias.row(0));
+  EXPECT_LT(max_gradient_error([&](const auto& v) { return loss(v, bias, scale, shift); }, x, dx), 1e-6);
+  EXPECT_LT(max_gradient_error([&](const auto& v) { return loss(x, v, scale, shift); }, bias, dbias), 1e-6);
+  EXPECT_LT(max_gradient_error([&](const auto& v) { return loss(x, bias, v, shift); }, scale, dscale), 1e-6);
+  EXPECT_LT(max_gradient_error([&](const auto& v) { return loss(x, bias, scale, v); }, shift, dshift), 1e-6);
 }
 
 TEST_P(LayerShapes, PlainBatchNormGradientAgreesWithCentralDifferences) {
@@ -116,7 +121,8 @@ TEST(BatchNorm, AConstantColumnGivesFiniteNumbers) {
 TEST(Columns, LongFloatSumsKeepTheirDigits) {
   const Matrix<float> x = Matrix<float>::Constant(200000, 1, 0.1F);
   RowVector<float> sum(1);
-  column_sums<float>(x, sum);
+  Matrix<float> scratch;
+  column_sums<float>(x, sum, scratch);
   EXPECT_NEAR(sum(0), 20000, 1);  // one running float sum is off by about 160
 }
 

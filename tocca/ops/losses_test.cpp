@@ -26,10 +26,11 @@ TEST(SoftDecorrelation, ThreeBatchesAgreeWithTheReference) {
   const Golden golden("soft_decorrelation");
   Matrix<double> cross = Matrix<double>::Zero(4, 4);
   Matrix<double> normaliser = Matrix<double>::Zero(1, 1);
+  DecorrelationScratch<double> scratch;
   for (const Golden& step : golden.list("steps")) {
     const Matrix<double> a = step.matrix("A");
     Matrix<double> d = Matrix<double>::Zero(a.rows(), a.cols());
-    const double loss = soft_decorrelation<double>(a, golden.number("alpha"), 1, cross, normaliser, d);
+    const double loss = soft_decorrelation<double>(a, golden.number("alpha"), 1, cross, normaliser, scratch, d);
     EXPECT_NEAR(loss, step.number("loss"), 1e-12 * loss);
     EXPECT_LT(max_error(d, step.matrix("dA")), 1e-12);
   }
@@ -40,16 +41,17 @@ TEST(SoftDecorrelation, GradientAgreesWithCentralDifferences) {
     Rng rng(static_cast<std::uint64_t>(m));
     const Matrix<double> a = random_matrix(rng, m, 5);
     const Matrix<double> before = random_matrix(rng, 5, 5).selfadjointView<Eigen::Lower>();
+    DecorrelationScratch<double> scratch;
     const auto loss = [&](const Matrix<double>& x) {
       Matrix<double> cross = before;
       Matrix<double> normaliser = Matrix<double>::Constant(1, 1, 2.5);
       Matrix<double> unused = Matrix<double>::Zero(m, 5);
-      return 0.3 * soft_decorrelation<double>(x, 0.9, 0.3, cross, normaliser, unused);
+      return 0.3 * soft_decorrelation<double>(x, 0.9, 0.3, cross, normaliser, scratch, unused);
     };
     Matrix<double> cross = before;
     Matrix<double> normaliser = Matrix<double>::Constant(1, 1, 2.5);
     Matrix<double> d = Matrix<double>::Zero(m, 5);
-    soft_decorrelation<double>(a, 0.9, 0.3, cross, normaliser, d);
+    soft_decorrelation<double>(a, 0.9, 0.3, cross, normaliser, scratch, d);
     EXPECT_LT(max_gradient_error(loss, a, d), 1e-7);
   }
 }
@@ -260,7 +262,7 @@ TYPED_TEST(NadamOuterProduct, AgreesWithTheGradientWrittenOut) {
   Rng rng(9);
   const auto draw = [&](Index rows, Index columns) { return Matrix<S>(random_matrix(rng, rows, columns).cast<S>()); };
   for (const auto& [samples, rows, columns] :
-       {std::array<Index, 3>{2, 1, 1}, {5, 3, 7}, {32, 8, 24}, {9, 13, 61}, {1, 4, 100}}) {
+       {std::array<Index, 3>{2, 1, 1}, {5, 3, 7}, {32, 8, 24}, {9, 13, 61}, {1, 4, 100}, {128, 30, 203}}) {
     const Matrix<S> x = draw(samples, rows), dy = draw(samples, columns);
     Matrix<S> p = draw(rows, columns), m = draw(rows, columns), v = draw(rows, columns).cwiseAbs();
     Matrix<S> p2 = p, m2 = m, v2 = v;
@@ -268,9 +270,11 @@ TYPED_TEST(NadamOuterProduct, AgreesWithTheGradientWrittenOut) {
     const NadamOptions options;
     const NadamStep step{options, schedule.next(options), 0.01};
     const auto size = [](Index i) { return static_cast<std::size_t>(i); };
+    OuterScratch<S> scratch;
     nadam_update(
         step, NadamArrays<S>{p.data(), m.data(), v.data()},
-        OuterProduct<S>{x.data(), size(rows), dy.data(), size(columns), size(samples), size(rows), size(columns)});
+        OuterProduct<S>{x.data(), size(rows), dy.data(), size(columns), size(samples), size(rows), size(columns)},
+        scratch);
     const Matrix<S> gradient = x.transpose() * dy;
     nadam_update(step, NadamArrays<S>{p2.data(), m2.data(), v2.data()},
                  std::span<const S>(gradient.data(), size(gradient.size())));

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "tocca/core/matrix.h"
 
@@ -61,11 +62,19 @@ struct OuterProduct {
   std::size_t samples, rows, columns;
 };
 
+/// Place for what lies between, kept by callers that come back with every batch.
+template <class S>
+struct OuterScratch {
+  std::vector<S> x, dy, gradient;
+};
+
 /// One step with given gradients (n).
 void nadam_update(const NadamStep& step, const NadamArrays<float>& arrays, std::span<const float> gradients);
 void nadam_update(const NadamStep& step, const NadamArrays<double>& arrays, std::span<const double> gradients);
 /// One step on a weight matrix (rows × columns, contiguous) whose gradient is computed on the way.
-void nadam_update(const NadamStep& step, const NadamArrays<float>& arrays, const OuterProduct<float>& gradient);
-void nadam_update(const NadamStep& step, const NadamArrays<double>& arrays, const OuterProduct<double>& gradient);
+void nadam_update(const NadamStep& step, const NadamArrays<float>& arrays, const OuterProduct<float>& gradient,
+                  OuterScratch<float>& scratch);
+void nadam_update(const NadamStep& step, const NadamArrays<double>& arrays, const OuterProduct<double>& gradient,
+                  OuterScratch<double>& scratch);
 
 }  // namespace tocca

@@ -2,7 +2,6 @@
 // for any x86-64 uses AVX2 or AVX-512. At small batches the update costs as much memory traffic as the matrix products.
 #include <algorithm>
 #include <type_traits>
-#include <vector>
 
 #include "tocca/ops/nadam.h"
 
@@ -68,73 +67,112 @@ void update(const NadamStep& step, const NadamArrays<S>& a, const S* gradients, 
   update_vectors(hn::CappedTag<S, 1>(), step, a, gradients, done, n);
 }
 
-// Columns first ... first + width − 1 of dy, packed so that the samples' pieces lie one behind the other: a tile then
-// reads dy in a straight line, from the fastest cache.
-template <class S>
-struct Panel {
-  std::vector<S> values;  // (samples × width)
-  std::size_t first, width;
+// A tile of the gradient is kRows × kVectors vectors: with those of dy and one of x they fill the registers of AVX2.
+constexpr std::size_t kRows = 4;
+constexpr std::size_t kVectors = 3;
 
-  Panel(const OuterProduct<S>& g, std::size_t begin, std::size_t count)
-      : values(g.samples * count), first(begin), width(count) {
+template <class S>
+S* pack(S* out, const S* from, std::size_t stride, std::size_t samples, std::size_t count, std::size_t width) {
+  for (std::size_t k = 0; k < samples; ++k) {
+    out = std::fill_n(std::copy_n(from + k * stride, count, out), width - count, S(0));
+  }
+  return out;
+}
+
+// x in groups of kRows columns and dy in panels of kVectors vectors, each sample's piece right behind that of the one
+// before: a tile then reads both in a straight line. What does not fill a group or a panel is followed by zeros.
+template <class S>
+void pack(const OuterProduct<S>& g, std::size_t width, OuterScratch<S>& scratch) {
+  scratch.x.resize((g.rows + kRows - 1) / kRows * kRows * g.samples);
+  scratch.dy.resize((g.columns + width - 1) / width * width * g.samples);
+  scratch.gradient.resize(kRows * g.columns);
+  S* out = scratch.x.data();
+  std::size_t first = 0;
+  for (; first + kRows <= g.rows; first += kRows) {
     for (std::size_t k = 0; k < g.samples; ++k) {
-      std::copy_n(g.dy + k * g.dy_stride + begin, count, values.data() + k * count);
+      for (std::size_t r = 0; r < kRows; ++r) *out++ = g.x[k * g.x_stride + first + r];
     }
   }
+  if (first < g.rows) pack(out, g.x + first, g.x_stride, g.samples, g.rows - first, kRows);
+  out = scratch.dy.data();
+  for (first = 0; first < g.columns; first += width) {
+    out = pack(out, g.dy + first, g.dy_stride, g.samples, std::min(width, g.columns - first), width);
+  }
+}
+
+// Fetches parameters and moments that come next into the second-level cache, a few lines a call: a burst would hold up
+// what the tiles read.
+template <class S>
+class FetchAhead {
+ public:
+  FetchAhead(const NadamArrays<S>& a, std::size_t begin, std::size_t end, std::size_t calls)
+      : a_(a), next_(begin), end_(end), share_((end - begin) / (kLine * calls) + 1) {}
+
+  HWY_INLINE void next() {
+    for (std::size_t i = 0; i < share_ && next_ < end_; ++i, next_ += kLine) {
+      __builtin_prefetch(a_.parameters + next_, 1, 2);
+      __builtin_prefetch(a_.first + next_, 1, 2);
+      __builtin_prefetch(a_.second + next_, 1, 2);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kLine = 64 / sizeof(S);
+  const NadamArrays<S>& a_;
+  std::size_t next_, end_, share_;
 };
 
-// kRows × kVectors vectors of the gradient xᵀ dy stay in registers and go straight into the update. `column` counts
-// from the panel's first.
-template <int kRows, int kVectors, class D, class S = hn::TFromD<D>>
-HWY_INLINE void update_tile(D d, const Constants<D>& c, const OuterProduct<S>& g, const Panel<S>& panel,
-                            const NadamArrays<S>& a, std::size_t row, std::size_t column) {
+// A tile of the gradient xᵀ dy: x (samples × kRows) and dy (samples × kVectors vectors) are packed, out has rows of
+// `stride`.
+template <class D, class S = hn::TFromD<D>>
+HWY_INLINE void outer_tile(D d, const S* x, const S* dy, std::size_t samples, S* out, std::size_t stride) {
   const std::size_t lanes = hn::Lanes(d);
   hn::Vec<D> sum[kRows][kVectors];
-  for (int r = 0; r < kRows; ++r) {
-    for (int q = 0; q < kVectors; ++q) sum[r][q] = hn::Zero(d);
+  for (std::size_t r = 0; r < kRows; ++r) {
+    for (std::size_t q = 0; q < kVectors; ++q) sum[r][q] = hn::Zero(d);
   }
-  for (std::size_t k = 0; k < g.samples; ++k) {
-    const S* const x = g.x + k * g.x_stride + row;
-    const S* const dy = panel.values.data() + k * panel.width + column;
+  for (std::size_t k = 0; k < samples; ++k) {
     hn::Vec<D> y[kVectors];
-    for (int q = 0; q < kVectors; ++q) y[q] = hn::LoadU(d, dy + q * lanes);
-    for (int r = 0; r < kRows; ++r) {
+    for (std::size_t q = 0; q < kVectors; ++q) y[q] = hn::LoadU(d, dy + q * lanes);
+    for (std::size_t r = 0; r < kRows; ++r) {
       const auto xr = hn::Set(d, x[r]);
-      for (int q = 0; q < kVectors; ++q) sum[r][q] = hn::MulAdd(xr, y[q], sum[r][q]);
+      for (std::size_t q = 0; q < kVectors; ++q) sum[r][q] = hn::MulAdd(xr, y[q], sum[r][q]);
     }
+    x += kRows;
+    dy += kVectors * lanes;
   }
-  for (int r = 0; r < kRows; ++r) {
-    for (int q = 0; q < kVectors; ++q) {
-      const std::size_t at = (row + r) * g.columns + panel.first + column + q * lanes;
-      update_vector(d, c, sum[r][q], a.parameters + at, a.first + at, a.second + at);
-    }
+  for (std::size_t r = 0; r < kRows; ++r) {
+    for (std::size_t q = 0; q < kVectors; ++q) hn::StoreU(sum[r][q], d, out + r * stride + q * lanes);
   }
 }
 
-// kRows rows of a panel, in tiles of three vectors, then one, then single numbers.
-template <int kRows, class S>
-void update_rows(const NadamStep& step, const OuterProduct<S>& g, const Panel<S>& panel, const NadamArrays<S>& a,
-                 std::size_t row) {
-  const hn::ScalableTag<S> d;
-  const hn::CappedTag<S, 1> one;
-  const Constants<std::remove_cv_t<decltype(d)>> c(d, step);
-  const Constants<std::remove_cv_t<decltype(one)>> c1(one, step);
-  const std::size_t lanes = hn::Lanes(d);
-  std::size_t j = 0;
-  for (; j + 3 * lanes <= panel.width; j += 3 * lanes) update_tile<kRows, 3>(d, c, g, panel, a, row, j);
-  for (; j + lanes <= panel.width; j += lanes) update_tile<kRows, 1>(d, c, g, panel, a, row, j);
-  for (; j < panel.width; ++j) update_tile<kRows, 1>(one, c1, g, panel, a, row, j);
-}
-
+// The gradient is computed kRows rows at a time, which stay in the first-level cache until they are used up.
 template <class S>
-void update_outer(const NadamStep& step, const OuterProduct<S>& g, const NadamArrays<S>& a) {
-  constexpr std::size_t kPanelTiles = 6;
-  const std::size_t widest = kPanelTiles * 3 * hn::Lanes(hn::ScalableTag<S>());
-  for (std::size_t first = 0; first < g.columns; first += widest) {
-    const Panel<S> panel(g, first, std::min(widest, g.columns - first));
-    std::size_t row = 0;
-    for (; row + 4 <= g.rows; row += 4) update_rows<4>(step, g, panel, a, row);
-    for (; row < g.rows; ++row) update_rows<1>(step, g, panel, a, row);
+void update_outer(const NadamStep& step, const OuterProduct<S>& g, const NadamArrays<S>& a, OuterScratch<S>& scratch) {
+  const hn::ScalableTag<S> d;
+  const std::size_t width = kVectors * hn::Lanes(d);
+  const std::size_t panels = (g.columns + width - 1) / width;
+  alignas(64) S part[kRows * kVectors * HWY_MAX_BYTES / sizeof(S)];
+  pack(g, width, scratch);
+  S* const gradient = scratch.gradient.data();
+  for (std::size_t row = 0; row < g.rows; row += kRows) {
+    const std::size_t end = std::min(row + kRows, g.rows);
+    FetchAhead<S> ahead(a, end * g.columns, std::min(end + kRows, g.rows) * g.columns, panels);
+    const S* const x = scratch.x.data() + row * g.samples;
+    for (std::size_t p = 0; p < panels; ++p) {
+      ahead.next();
+      const S* const dy = scratch.dy.data() + p * width * g.samples;
+      if ((p + 1) * width <= g.columns) {
+        outer_tile(d, x, dy, g.samples, gradient + p * width, g.columns);
+        continue;
+      }
+      outer_tile(d, x, dy, g.samples, part, width);
+      for (std::size_t r = 0; r < kRows; ++r) {
+        std::copy_n(part + r * width, g.columns - p * width, gradient + r * g.columns + p * width);
+      }
+    }
+    const std::size_t at = row * g.columns;
+    update(step, NadamArrays<S>{a.parameters + at, a.first + at, a.second + at}, gradient, (end - row) * g.columns);
   }
 }
 
@@ -145,11 +183,13 @@ void update_float(const NadamStep& step, const NadamArrays<float>& a, const floa
 void update_double(const NadamStep& step, const NadamArrays<double>& a, const double* gradients, std::size_t n) {
   update(step, a, gradients, n);
 }
-void update_outer_float(const NadamStep& step, const OuterProduct<float>& g, const NadamArrays<float>& a) {
-  update_outer(step, g, a);
+void update_outer_float(const NadamStep& step, const OuterProduct<float>& g, const NadamArrays<float>& a,
+                        OuterScratch<float>& scratch) {
+  update_outer(step, g, a, scratch);
 }
-void update_outer_double(const NadamStep& step, const OuterProduct<double>& g, const NadamArrays<double>& a) {
-  update_outer(step, g, a);
+void update_outer_double(const NadamStep& step, const OuterProduct<double>& g, const NadamArrays<double>& a,
+                         OuterScratch<double>& scratch) {
+  update_outer(step, g, a, scratch);
 }
 
 }  // namespace tocca::HWY_NAMESPACE
@@ -171,12 +211,14 @@ void nadam_update(const NadamStep& step, const NadamArrays<double>& arrays, std:
   HWY_DYNAMIC_DISPATCH(update_double)(step, arrays, gradients.data(), gradients.size());
 }
 
-void nadam_update(const NadamStep& step, const NadamArrays<float>& arrays, const OuterProduct<float>& gradient) {
-  HWY_DYNAMIC_DISPATCH(update_outer_float)(step, gradient, arrays);
+void nadam_update(const NadamStep& step, const NadamArrays<float>& arrays, const OuterProduct<float>& gradient,
+                  OuterScratch<float>& scratch) {
+  HWY_DYNAMIC_DISPATCH(update_outer_float)(step, gradient, arrays, scratch);
 }
 
-void nadam_update(const NadamStep& step, const NadamArrays<double>& arrays, const OuterProduct<double>& gradient) {
-  HWY_DYNAMIC_DISPATCH(update_outer_double)(step, gradient, arrays);
+void nadam_update(const NadamStep& step, const NadamArrays<double>& arrays, const OuterProduct<double>& gradient,
+                  OuterScratch<double>& scratch) {
+  HWY_DYNAMIC_DISPATCH(update_outer_double)(step, gradient, arrays, scratch);
 }
 
 }  // namespace tocca

@@ -16,26 +16,30 @@ void whitening_forward(ConstMatrixRef<S> a, const WhiteningOptions& options, dou
   statistics.centre = w.correction * statistics.mean;
   cache.centred.rowwise() -= statistics.centre.row(0);
   multiply_at_a<double>(cache.centred, statistics.covariance, w.add / static_cast<double>(a.rows() - 1), w.keep);
-  const Matrix<double> used = w.correction * statistics.covariance + options.epsilon * Matrix<double>::Identity(d, d);
-  cache.eigen = symmetric_eigen(used);
-  cache.transform = inverse_sqrt(cache.eigen);
+  cache.scratch = w.correction * statistics.covariance;
+  cache.scratch.diagonal().array() += options.epsilon;
+  symmetric_eigen(cache.scratch, cache.eigen, cache.symmetric);
+  inverse_sqrt(cache.eigen, cache.transform, cache.symmetric);
   statistics.transform = cache.transform;
-  const Matrix<S> centred = cache.centred.template cast<S>();
-  multiply<S>(centred, cache.transform.template cast<S>(), b);
+  cache.between.resize(a.rows(), d);
+  multiply<double>(cache.centred, cache.transform, cache.between);
+  b = cache.between.template cast<S>();
 }
 
 template <class S>
-void whitening_backward(const WhiteningCache& cache, MatrixRef<S> d) {
+void whitening_backward(WhiteningCache& cache, MatrixRef<S> d) {
   const Index k = d.cols();
-  const Matrix<double> g = d.template cast<double>();  // ∂L/∂B
-  Matrix<double> du(k, k);                             // ∂L/∂U = Āᵀ G
-  multiply_at_b<double>(cache.centred, g, du);
-  const Matrix<double> dcov = inverse_sqrt_adjoint(cache.eigen, du);  // ∂L/∂Σ̂
-  Matrix<double> dcentred(d.rows(), k);                               // ∂L/∂Ā: through B directly, then through Σ
-  multiply<double>(g, cache.transform, dcentred);
+  cache.gradient = d.template cast<double>();  // ∂L/∂B
+  cache.scratch.resize(k, k);
+  multiply_at_b<double>(cache.centred, cache.gradient, cache.scratch);  // ∂L/∂U = Āᵀ G
+  Matrix<double>& dcov = cache.dcovariance;                             // ∂L/∂Σ̂
+  inverse_sqrt_adjoint(cache.eigen, cache.scratch, dcov, cache.symmetric);
+  Matrix<double>& dcentred = cache.between;  // ∂L/∂Ā: through B directly, then through Σ
+  dcentred.resize(d.rows(), k);
+  multiply<double>(cache.gradient, cache.transform, dcentred);
   multiply<double>(cache.centred, dcov, dcentred, 2 * cache.share / static_cast<double>(d.rows() - 1), 1);
-  const RowVector<double> through_mean = cache.share * dcentred.colwise().mean();
-  dcentred.rowwise() -= through_mean;
+  cache.mean = cache.share * dcentred.colwise().mean();
+  dcentred.rowwise() -= cache.mean;
   d = dcentred.template cast<S>();
 }
 
@@ -49,7 +53,7 @@ void whitening_infer(ConstMatrixRef<S> a, ConstMatrixRef<double> centre, ConstMa
 #define TOCCA_INSTANTIATE(S)                                                                                   \
   template void whitening_forward<S>(ConstMatrixRef<S>, const WhiteningOptions&, double, WhiteningStatistics&, \
                                      WhiteningCache&, MatrixRef<S>);                                           \
-  template void whitening_backward<S>(const WhiteningCache&, MatrixRef<S>);                                    \
+  template void whitening_backward<S>(WhiteningCache&, MatrixRef<S>);                                          \
   template void whitening_infer<S>(ConstMatrixRef<S>, ConstMatrixRef<double>, ConstMatrixRef<double>, MatrixRef<S>);
 TOCCA_INSTANTIATE(float)
 TOCCA_INSTANTIATE(double)

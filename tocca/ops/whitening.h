@@ -24,12 +24,18 @@ struct WhiteningStatistics {
   MatrixMap<double> transform;
 };
 
-/// What whitening remembers of a batch for the way back.
+/// What whitening remembers of a batch for the way back, and place for what lies between.
 struct WhiteningCache {
-  Matrix<double> centred;    ///< Ā = A − μ (m × d)
-  SymmetricEigen eigen;      ///< of Σ̂ = Σ + εI
-  Matrix<double> transform;  ///< U = Σ̂^{-1/2}
-  double share = 1;          ///< c: how much of the used statistic is this batch
+  Matrix<double> centred;      ///< Ā = A − μ (m × d)
+  SymmetricEigen eigen;        ///< of Σ̂ = Σ + εI
+  Matrix<double> transform;    ///< U = Σ̂^{-1/2}
+  double share = 1;            ///< c: how much of the used statistic is this batch
+  Matrix<double> scratch;      ///< (d × d)
+  Matrix<double> gradient;     ///< (m × d)
+  Matrix<double> between;      ///< (m × d)
+  Matrix<double> dcovariance;  ///< (d × d)
+  RowVector<double> mean;      ///< (d)
+  SymmetricScratch symmetric;
 };
 
 /// b ← (a − μ) U for a batch a (m × d), m ≥ 2; moves the statistics on. `batch_number` k ≥ 1 counts this batch.
@@ -39,7 +45,7 @@ void whitening_forward(ConstMatrixRef<S> a, const WhiteningOptions& options, dou
 
 /// d (m × d): in ∂L/∂B, out ∂L/∂A.
 template <class S>
-void whitening_backward(const WhiteningCache& cache, MatrixRef<S> d);
+void whitening_backward(WhiteningCache& cache, MatrixRef<S> d);
 
 /// b ← (a − centre) U with the statistics of the last training batch.
 template <class S>

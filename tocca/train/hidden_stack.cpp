@@ -31,7 +31,8 @@ std::uint64_t HiddenStack<S>::dropout_key(const Rng& rng, std::size_t layer) con
 }
 
 template <class S>
-void HiddenStack<S>::forward(const Network<S>& network, MatrixMap<S> input, double rate, const Rng& rng) {
+void HiddenStack<S>::forward(const Network<S>& network, MatrixMap<S> input, double rate, const Rng& rng,
+                             const Pieces& pieces) {
   rows_ = input.rows();
   input_ = input.data();
   columns_ = input.cols();
@@ -39,10 +40,10 @@ void HiddenStack<S>::forward(const Network<S>& network, MatrixMap<S> input, doub
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const HiddenSlots& slots = slots_[l];
     Layer& layer = layers_[l];
-    dense_forward<S>(input_of(l), p[slots.weight], p[slots.bias].row(0), top(layer.activated));
-    relu_forward<S>(top(layer.activated));
-    batch_norm_forward<S>(top(layer.activated), p[slots.scale].row(0), p[slots.shift].row(0), layer.norm,
-                          top(layer.output));
+    const RowVector<S> later;  // the bias is added on the way through ReLU
+    dense_forward<S>(input_of(l), p[slots.weight], later, top(layer.activated), pieces);
+    relu_batch_norm_forward<S>(top(layer.activated), p[slots.bias].row(0), p[slots.scale].row(0), p[slots.shift].row(0),
+                               layer.norm, top(layer.output), pieces);
     if (rate > 0) dropout<S>(top(layer.output), rate, dropout_key(rng, l));
   }
 }
@@ -68,19 +69,19 @@ void HiddenStack<S>::update_statistics(Network<S>& network) const {
 
 template <class S>
 void HiddenStack<S>::backward(const Network<S>& network, double rate, const Rng& rng, Buffer<S>& gradients,
-                              const WeightGradient<S>& weight_gradient, MatrixMap<S> input_gradient) {
+                              WeightGradient<S> weight_gradient, MatrixMap<S> input_gradient, const Pieces& pieces) {
   const auto& p = network.parameters;
   for (std::size_t l = layers_.size(); l-- > 0;) {
     const HiddenSlots& slots = slots_[l];
     MatrixMap<S> d = top(gradient_);
     if (rate > 0) dropout<S>(d, rate, dropout_key(rng, l));
     relu_batch_norm_backward<S>(top(layers_[l].activated), p[slots.scale].row(0), layers_[l].norm, d,
-                                row(gradients, slots.scale), row(gradients, slots.shift));
-    dense_backward_bias<S>(d, row(gradients, slots.bias));
+                                row(gradients, slots.scale), row(gradients, slots.shift), row(gradients, slots.bias),
+                                pieces);
     if (l > 0) {
-      dense_backward_input<S>(d, p[slots.weight], top(other_gradient_));
+      dense_backward_input<S>(d, p[slots.weight], top(other_gradient_), pieces);
     } else if (input_gradient.cols() > 0) {
-      dense_backward_input<S>(d, p[slots.weight], input_gradient);
+      dense_backward_input<S>(d, p[slots.weight], input_gradient, pieces);
     }
     weight_gradient(slots.weight, input_of(l), d);
     gradient_.swap(other_gradient_);

@@ -1,9 +1,9 @@
 /// Hidden layers one after another, [dense → ReLU → batch norm → dropout] each, with every buffer they need.
 #pragma once
 
-#include <functional>
 #include <vector>
 
+#include "tocca/core/function_ref.h"
 #include "tocca/core/rng.h"
 #include "tocca/model/network.h"
 #include "tocca/ops/batch_norm.h"
@@ -12,7 +12,7 @@ namespace tocca {
 
 /// What to do with a weight matrix's gradient xᵀ dy, x (m × in), dy (m × out), once nothing needs the weight any more.
 template <class S>
-using WeightGradient = std::function<void(const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy)>;
+using WeightGradient = FunctionRef<void(const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy)>;
 
 template <class S>
 class HiddenStack {
@@ -21,7 +21,7 @@ class HiddenStack {
   HiddenStack(const std::vector<HiddenSlots>& slots, Index capacity, std::string_view name);
 
   /// From `input` (m × in) to what output() returns, in training mode.
-  void forward(const Network<S>& network, MatrixMap<S> input, double dropout, const Rng& rng);
+  void forward(const Network<S>& network, MatrixMap<S> input, double dropout, const Rng& rng, const Pieces& pieces);
   /// (m × width of the last layer); without layers the input itself.
   [[nodiscard]] MatrixMap<S> output();
   /// Running statistics of batch norm move on by the batch.
@@ -32,7 +32,7 @@ class HiddenStack {
   /// From output_gradient() to the gradients of the parameters; weights' go to `weight_gradient`. The gradient with
   /// respect to the input is written to `input_gradient` unless that has no columns.
   void backward(const Network<S>& network, double dropout, const Rng& rng, Buffer<S>& gradients,
-                const WeightGradient<S>& weight_gradient, MatrixMap<S> input_gradient);
+                WeightGradient<S> weight_gradient, MatrixMap<S> input_gradient, const Pieces& pieces);
 
   [[nodiscard]] bool empty() const { return layers_.empty(); }
 

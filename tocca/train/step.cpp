@@ -1,37 +1,22 @@
 #include "tocca/train/step.h"
 
 #include "tocca/core/denormals.h"
-#include "tocca/core/error.h"
-#include "tocca/ops/decorrelation.h"
 #include "tocca/ops/dense.h"
 #include "tocca/ops/lda_loss.h"
 
 namespace tocca {
 namespace {
 
-// Up to this many rows the gradient of a weight matrix goes straight into its update. At 32 rows and more writing it
-// out with a blocked product was measured to be faster (docs/results.md).
-constexpr Index kRowsToFuse = 16;
+// Up to this many rows the gradient of a weight matrix goes straight into its update. With more, writing it out costs
+// little beside a blocked product (docs/performance.md).
+constexpr Index kRowsToFuse = 128;
+
+// Batches are cut into pieces of so many rows. Every piece packs the weights again, so that pieces are larger where the
+// views alone keep two threads busy.
+constexpr Index kPieceOfOneView = 256;
+constexpr Index kPiece = 1024;
 
 }  // namespace
-
-void Objective::validate(const NetworkShape& shape) const {
-  const auto require = [](bool holds, const char* what) {
-    if (!holds) throw InputError("objective", what);
-  };
-  const bool two_views = shape.inputs.size() >= 2;
-  require(task != Task::heads || !shape.heads.empty(), "task heads: got a network without a head, need one");
-  require(head_weights.empty() || head_weights.size() == shape.heads.size(),
-          "head_weights: got another number than the network has heads, need one each, or none");
-  require(head_options.empty() || head_options.size() == shape.heads.size(),
-          "head_options: got another number than the network has heads, need one each, or none");
-  require(agreement != Agreement::trace_norm || (two_views && shape.keeps_pairs()),
-          "agreement trace norm: got a network that keeps no pairs, need two views and `paired`");
-  require(task != Task::ranking || (two_views && shape.keeps_pairs()),
-          "task ranking: got a network that keeps no pairs, need two views and `paired`");
-  require(!skip_cca_layer || (task == Task::none && agreement != Agreement::l2),
-          "skipped CCA layer: got a loss of Z, need losses of A alone");
-}
 
 template <class S>
 TrainingStep<S>::TrainingStep(Network<S>& network, const Objective& objective, Index capacity, const Context& context)
@@ -39,6 +24,7 @@ TrainingStep<S>::TrainingStep(Network<S>& network, const Objective& objective, I
       objective_(objective),
       context_(context),
       terms_(network.encoders.size()),
+      scratch_(network.encoders.size()),
       gradients_(network.parameter_layout),
       first_moments_(network.parameter_layout),
       second_moments_(network.parameter_layout) {
@@ -49,7 +35,7 @@ TrainingStep<S>::TrainingStep(Network<S>& network, const Objective& objective, I
     head_gradients_.emplace_back();
     for (const HeadShape& head : network.shape.heads) {
       head_gradients_.back().push_back(
-          {Matrix<S>::Zero(network.shape.components, head.outputs), RowVector<S>::Zero(head.outputs)});
+          {Matrix<S>::Zero(network.shape.components, head.outputs), RowVector<S>::Zero(head.outputs), Matrix<S>()});
     }
   }
 }
@@ -95,24 +81,21 @@ LossTerms TrainingStep<S>::run(const Batch& batch, const RowReader<S>& read, con
   // Views without a common space have nothing to agree on.
   const bool distance = network_.shape.shared_head && objective_.agreement == Agreement::l2;
   const Index pairs = distance ? count_pairs(batch.row_of) : 0;
+  projections_.clear();
+  for (ViewPass<S>& pass : passes_) projections_.push_back(pass.z());
   couple(batch);
   const bool back_together = objective_.task == Task::ranking || uses_cca_layer();
-  const auto each_view = [&](const auto& work) {
-    context_.parallel(network_.views(), [&](Index view) {
-      const FlushDenormals flush;
-      work(static_cast<std::size_t>(view));
-    });
-  };
+  const Pieces pieces = pieces_of(batch);
   const auto back = [&](std::size_t v) {
-    encoder_backward(v, rng, with_update);
+    encoder_backward(v, rng, with_update, pieces);
     if (with_update) update_encoder(v);
   };
   if (back_together) {
-    each_view([&](std::size_t v) { losses(v, batch, pairs); });
+    each_view(batch, [&](std::size_t v) { losses(v, batch, pairs); });
     couple_back();
-    each_view(back);
+    each_view(batch, back);
   } else {
-    each_view([&](std::size_t v) {
+    each_view(batch, [&](std::size_t v) {
       losses(v, batch, pairs);
       back(v);
     });
@@ -137,15 +120,43 @@ LossTerms TrainingStep<S>::run(const Batch& batch, const RowReader<S>& read, con
 }
 
 template <class S>
-void TrainingStep<S>::forward(const Batch& batch, const RowReader<S>& read, const Rng& rng) {
-  context_.parallel(network_.views(), [&](Index view) {
+Pieces TrainingStep<S>::pieces_of(const Batch& batch) const {
+  const Index rows = network_.views() == 1 ? kPieceOfOneView : kPiece;
+  std::size_t most = 0;
+  for (const auto& samples : batch.samples) most = std::max(most, samples.size());
+  return {static_cast<Index>(most) >= 2 * rows ? &context_ : nullptr, rows};
+}
+
+// Views side by side; one after the other, each with all threads, where these are more than the views and the batch is
+// cut. What is computed is the same.
+template <class S>
+void TrainingStep<S>::each_view(const Batch& batch, FunctionRef<void(std::size_t)> work) {
+  const auto one = [&](Index view) {
     const FlushDenormals flush;
-    const auto& samples = batch.samples[static_cast<std::size_t>(view)];
-    ViewPass<S>& pass = passes_[static_cast<std::size_t>(view)];
-    const MatrixMap<S> input = pass.input(static_cast<Index>(samples.size()));
-    if (!samples.empty()) read(view, samples, input);
-    mix(static_cast<std::size_t>(view), batch);
-    pass.forward(network_, objective_.perturbation, rng);
+    work(static_cast<std::size_t>(view));
+  };
+  if (pieces_of(batch).context != nullptr && context_.workers && context_.workers->threads() > network_.views()) {
+    for (Index view = 0; view < network_.views(); ++view) one(view);
+  } else {
+    context_.parallel(network_.views(), one);
+  }
+}
+
+template <class S>
+void TrainingStep<S>::forward(const Batch& batch, const RowReader<S>& read, const Rng& rng) {
+  const Pieces pieces = pieces_of(batch);
+  each_view(batch, [&](std::size_t v) {
+    const auto& samples = batch.samples[v];
+    ViewPass<S>& pass = passes_[v];
+    MatrixMap<S> input = pass.input(static_cast<Index>(samples.size()));
+    if (!samples.empty()) {
+      pieces.over_rows(input.rows(), [&](Index first, Index count) {
+        const auto some = std::span(samples).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+        read(static_cast<Index>(v), some, input.middleRows(first, count));
+      });
+    }
+    mix(v, batch);
+    pass.forward(network_, objective_.perturbation, rng, pieces);
   });
 }
 
@@ -199,7 +210,8 @@ void TrainingStep<S>::mix(std::size_t v, const Batch& batch) {
 template <class S>
 double TrainingStep<S>::loss_of_head(std::size_t v, std::size_t h, const Batch& batch) {
   const HeadShape& head = network_.shape.heads[h];
-  const HeadLossOptions options = objective_.head_options.empty() ? HeadLossOptions{} : objective_.head_options[h];
+  static const HeadLossOptions kPlain;
+  const HeadLossOptions& options = objective_.head_options.empty() ? kPlain : objective_.head_options[h];
   const HeadTargets& own = batch.known(v, head.target);
   const MatrixMap<S> outputs = passes_[v].outputs(h);
   if (batch.partner.empty()) return tocca::head_loss<S>(head.kind, own, options, outputs);
@@ -222,7 +234,7 @@ void TrainingStep<S>::head_losses(std::size_t v, const Batch& batch) {
     terms_[v].task += weight * loss_of_head(v, h, batch);
     if (weight != 1) pass.outputs(h) *= static_cast<S>(weight);
     dense_backward_weight<S>(pass.z(), pass.outputs(h), head_gradients_[v][h].weight);
-    dense_backward_bias<S>(pass.outputs(h), head_gradients_[v][h].bias);
+    dense_backward_bias<S>(pass.outputs(h), head_gradients_[v][h].bias, head_gradients_[v][h].scratch);
     dense_backward_input<S>(pass.outputs(h), p[head.weight], h == 0 ? pass.dz() : pass.head_dz());
     if (h > 0) pass.dz() += pass.head_dz();
   }
@@ -247,16 +259,20 @@ void TrainingStep<S>::clear_gradients(std::size_t v) {
 }
 
 template <class S>
-void TrainingStep<S>::weight_gradient(const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy, bool with_update) {
+void TrainingStep<S>::weight_gradient(std::size_t v, const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy,
+                                      bool with_update, const Pieces& pieces) {
   if (!with_update || x.rows() > kRowsToFuse) {
-    dense_backward_weight<S>(x, dy, gradients_[weight]);
-    if (with_update) update(weight);
+    pieces.over_columns(x.cols(), [&](Index first, Index count) {
+      dense_backward_weight<S>(x.middleCols(first, count), dy, gradients_[weight].middleRows(first, count));
+      if (with_update) update(weight, first, count);
+    });
     return;
   }
   const auto size = [](Index i) { return static_cast<std::size_t>(i); };
   nadam_update(nadam_step(weight), arrays(weight),
                OuterProduct<S>{x.data(), size(x.cols()), dy.data(), size(dy.cols()), size(x.rows()), size(x.cols()),
-                               size(dy.cols())});
+                               size(dy.cols())},
+               scratch_[v].outer);
 }
 
 // Every loss of one view with its gradient with respect to Z; those of A alone come on the way back.
@@ -278,13 +294,11 @@ void TrainingStep<S>::losses(std::size_t v, const Batch& batch, Index pairs) {
     terms_[v].task = lda_loss<S>(pass.z(), batch.labels[v].codes, options, 1, pass.dz());
   }
   if (pairs == 0) return;
-  std::vector<MatrixMap<S>> z;
-  for (ViewPass<S>& other : passes_) z.push_back(other.z());
-  terms_[v].agreement = l2_distance<S>(z, batch.row_of, v, pairs, objective_.agreement_weight, pass.dz());
+  terms_[v].agreement = l2_distance<S>(projections_, batch.row_of, v, pairs, objective_.agreement_weight, pass.dz());
 }
 
 template <class S>
-void TrainingStep<S>::encoder_backward(std::size_t v, const Rng& rng, bool with_update) {
+void TrainingStep<S>::encoder_backward(std::size_t v, const Rng& rng, bool with_update, const Pieces& pieces) {
   ViewPass<S>& pass = passes_[v];
   if (pass.rows() == 0) return;
   pass.backward_projection();
@@ -293,18 +307,19 @@ void TrainingStep<S>::encoder_backward(std::size_t v, const Rng& rng, bool with_
     const EncoderSlots& e = network_.encoders[v];
     auto& s = network_.statistics;
     terms_[v].decorrelation = soft_decorrelation<S>(pass.a(), network_.shape.momentum, objective_.decorrelation_weight,
-                                                    s[e.decorrelation_cross], s[e.decorrelation_normaliser], pass.dz());
+                                                    s[e.decorrelation_cross], s[e.decorrelation_normaliser],
+                                                    scratch_[v].decorrelation, pass.dz());
   }
   const double dropout = objective_.perturbation.dropout;
-  const WeightGradient<S> take = [&](const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy) {
-    weight_gradient(weight, x, dy, with_update);
+  const auto take = [&](const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy) {
+    weight_gradient(v, weight, x, dy, with_update, pieces);
   };
   if (network_.shape.reconstructs) {
     terms_[v].reconstruction =
-        pass.reconstruction(network_, objective_.reconstruction_weight, dropout, rng, gradients_, take);
+        pass.reconstruction(network_, objective_.reconstruction_weight, dropout, rng, gradients_, take, pieces);
   }
   if (network_.shape.private_components > 0) terms_[v].separation = pass.separation(objective_.private_weight);
-  pass.backward_encoder(network_, dropout, rng, gradients_, take);
+  pass.backward_encoder(network_, dropout, rng, gradients_, take, pieces);
 }
 
 template <class S>
@@ -337,8 +352,16 @@ NadamArrays<S> TrainingStep<S>::arrays(const Slot& slot) {
 
 template <class S>
 void TrainingStep<S>::update(const Slot& slot) {
-  const S* const gradient = gradients_.values().data() + slot.offset;
-  nadam_update(nadam_step(slot), arrays(slot), std::span(gradient, static_cast<std::size_t>(slot.size())));
+  update(slot, 0, slot.rows);
+}
+
+template <class S>
+void TrainingStep<S>::update(const Slot& slot, Index first, Index rows) {
+  const Index at = first * slot.columns;
+  const NadamArrays<S> all = arrays(slot);
+  const S* const gradient = gradients_.values().data() + slot.offset + at;
+  nadam_update(nadam_step(slot), NadamArrays<S>{all.parameters + at, all.first + at, all.second + at},
+               std::span(gradient, static_cast<std::size_t>(rows * slot.columns)));
 }
 
 // What the way back has not updated yet: everything of a view that was left out, otherwise all but the weights.

@@ -10,50 +10,14 @@
 #include "tocca/core/rng.h"
 #include "tocca/model/network.h"
 #include "tocca/model/safetensors.h"
+#include "tocca/ops/decorrelation.h"
 #include "tocca/ops/nadam.h"
 #include "tocca/train/batch.h"
+#include "tocca/train/objective.h"
 #include "tocca/train/pair_pass.h"
 #include "tocca/train/view_pass.h"
 
 namespace tocca {
-
-/// What pulls the views together.
-enum class Agreement {
-  none,
-  l2,         ///< mean ‖z_u − z_v‖²
-  trace_norm  ///< −‖T‖_tr, minus the sum of canonical correlations, of the A of each pair; mean over pairs
-};
-
-enum class Task {
-  none,
-  heads,   ///< Σ_v Σ_h weight_h · loss of head h on Z_v: cross-entropy, squared error, Cox, ... (model/head.h)
-  lda,     ///< Σ_v DeepLDA objective of Z_v
-  ranking  ///< pairwise ranking loss of Z_u, Z_v with cosine similarity; mean over pairs
-};
-
-/// L = task + agreement_weight · agreement + decorrelation_weight · Σ_v decorrelation(A_v)
-///     + reconstruction_weight · Σ_v mean (X̂_v − X_v)² + private_weight · Σ_v mean of cov(A_v, P_v)²
-///     + weight_decay · Σ ‖W‖²_F   (over weight matrices; the gradient is 2 · weight_decay · W, as in Keras)
-struct Objective {
-  Task task = Task::heads;
-  Agreement agreement = Agreement::l2;
-  double agreement_weight = 0.1;
-  double decorrelation_weight = 0;   ///< needs a network with `decorrelated`
-  double reconstruction_weight = 0;  ///< of a network that reconstructs
-  double private_weight = 1;         ///< of a network with private components
-  double weight_decay = 0;
-  Perturbation perturbation = {};
-  /// Passes A by the CCA layer: Z is not computed, and only losses of A count.
-  bool skip_cca_layer = false;
-  double margin = 0.5;                             ///< of the ranking loss
-  std::vector<double> head_weights = {};           ///< of each head's loss; empty: all 1
-  std::vector<HeadLossOptions> head_options = {};  ///< of each head; empty: as they are by default
-
-  [[nodiscard]] double head_weight(std::size_t head) const { return head_weights.empty() ? 1 : head_weights[head]; }
-
-  /// Throws InputError where the network lacks what a term needs (a head, kept pairs), or a term needs two views.
-  void validate(const NetworkShape& shape) const;
-};
 
 /// The terms of the loss on a batch, the heads' weighted as in the objective, otherwise unweighted.
 struct LossTerms {
@@ -100,8 +64,16 @@ class TrainingStep {
   struct HeadGradient {
     Matrix<S> weight;
     RowVector<S> bias;
+    Matrix<S> scratch;
+  };
+  // What one view needs for itself besides its pass.
+  struct ViewScratch {
+    OuterScratch<S> outer;
+    DecorrelationScratch<S> decorrelation;
   };
 
+  [[nodiscard]] Pieces pieces_of(const Batch& batch) const;
+  void each_view(const Batch& batch, FunctionRef<void(std::size_t)> work);
   void forward(const Batch& batch, const RowReader<S>& read, const Rng& rng);
   [[nodiscard]] bool uses_cca_layer() const {
     return network_.shape.projection == Projection::cca && !objective_.skip_cca_layer;
@@ -109,8 +81,9 @@ class TrainingStep {
   void couple(const Batch& batch);
   void losses(std::size_t v, const Batch& batch, Index pairs);
   void couple_back();
-  void encoder_backward(std::size_t v, const Rng& rng, bool with_update);
-  void weight_gradient(const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy, bool with_update);
+  void encoder_backward(std::size_t v, const Rng& rng, bool with_update, const Pieces& pieces);
+  void weight_gradient(std::size_t v, const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy, bool with_update,
+                       const Pieces& pieces);
   void clear_gradients(std::size_t v);
   void head_losses(std::size_t v, const Batch& batch);
   double loss_of_head(std::size_t v, std::size_t h, const Batch& batch);
@@ -119,6 +92,7 @@ class TrainingStep {
   [[nodiscard]] NadamStep nadam_step(const Slot& slot) const;
   [[nodiscard]] NadamArrays<S> arrays(const Slot& slot);
   void update(const Slot& slot);
+  void update(const Slot& slot, Index first, Index rows);
   void update_encoder(std::size_t v);
   LossTerms run(const Batch& batch, const RowReader<S>& read, const Rng& rng, bool with_update);
 
@@ -130,6 +104,8 @@ class TrainingStep {
   LossTerms coupled_;                                      // terms of all pairs
   std::vector<std::vector<HeadGradient>> head_gradients_;  // (V × heads), added in the order of the views
   std::vector<LossTerms> terms_;                           // one a view
+  std::vector<ViewScratch> scratch_;                       // one a view
+  std::vector<MatrixMap<S>> projections_;                  // Z of every view in this batch
   Buffer<S> gradients_, first_moments_, second_moments_;
   NadamSchedule schedule_;
   NadamOptions nadam_;

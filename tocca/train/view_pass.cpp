@@ -60,15 +60,15 @@ void ViewPass<S>::perturb_input(const Perturbation& perturbation, const Rng& rng
 }
 
 template <class S>
-void ViewPass<S>::forward(Network<S>& network, const Perturbation& perturbation, const Rng& rng) {
+void ViewPass<S>::forward(Network<S>& network, const Perturbation& perturbation, const Rng& rng, const Pieces& pieces) {
   if (rows_ == 0) return;
   if (decoder_) top(clean_) = top(x_);
   perturb_input(perturbation, rng);
-  hidden_.forward(network, top(x_), perturbation.dropout, view_stream(rng, view_));
+  hidden_.forward(network, top(x_), perturbation.dropout, view_stream(rng, view_), pieces);
   const EncoderSlots& e = network.encoder(view_);
   const RowVector<S> none;
-  dense_forward<S>(hidden_.output(), network.parameters[e.output_weight], none, top(linear_));
-  batch_norm_forward<S>(top(linear_), none, none, output_norm_, encoded());
+  dense_forward<S>(hidden_.output(), network.parameters[e.output_weight], none, top(linear_), pieces);
+  batch_norm_forward<S>(top(linear_), none, none, output_norm_, encoded(), pieces);
   if (has_private()) top(a_) = encoded().leftCols(a_.cols());
   if (encoded_gradient_.size() > 0) top(encoded_gradient_).setZero();
   update_statistics(network);
@@ -97,24 +97,24 @@ void ViewPass<S>::backward_projection() {
 
 template <class S>
 double ViewPass<S>::reconstruction(Network<S>& network, double weight, double rate, const Rng& rng,
-                                   Buffer<S>& gradients, const WeightGradient<S>& weight_gradient) {
+                                   Buffer<S>& gradients, WeightGradient<S> weight_gradient, const Pieces& pieces) {
   const EncoderSlots& e = network.encoder(view_);
   const auto& p = network.parameters;
-  decoder_->forward(network, encoded(), rate, view_stream(rng, view_));
+  decoder_->forward(network, encoded(), rate, view_stream(rng, view_), pieces);
   decoder_->update_statistics(network);
-  dense_forward<S>(decoder_->output(), p[e.decoder_weight], p[e.decoder_bias].row(0), top(decoded_));
+  dense_forward<S>(decoder_->output(), p[e.decoder_weight], p[e.decoder_bias].row(0), top(decoded_), pieces);
   // The mean of the squares, as mean_squared_error() has it, without a copy of the columns as double.
   MatrixMap<S> d = top(decoded_);
   d -= top(clean_);
   const double entries = static_cast<double>(d.size());
   const double loss = static_cast<double>(d.squaredNorm()) / entries;
   d *= static_cast<S>(2 * weight / entries);
-  dense_backward_bias<S>(d, row(gradients, e.decoder_bias));
+  dense_backward_bias<S>(d, row(gradients, e.decoder_bias), sums_);
   Matrix<S> own(rows_, outputs_width_);
   const MatrixMap<S> of_encoded(own.data(), own.rows(), own.cols());
-  dense_backward_input<S>(d, p[e.decoder_weight], decoder_->empty() ? of_encoded : decoder_->output_gradient());
+  dense_backward_input<S>(d, p[e.decoder_weight], decoder_->empty() ? of_encoded : decoder_->output_gradient(), pieces);
   weight_gradient(e.decoder_weight, decoder_->output(), d);
-  decoder_->backward(network, rate, view_stream(rng, view_), gradients, weight_gradient, of_encoded);
+  decoder_->backward(network, rate, view_stream(rng, view_), gradients, weight_gradient, of_encoded, pieces);
   top(encoded_gradient_) += own;
   return loss;
 }
@@ -136,7 +136,7 @@ double ViewPass<S>::separation(double weight) {
 
 template <class S>
 void ViewPass<S>::backward_encoder(const Network<S>& network, double rate, const Rng& rng, Buffer<S>& gradients,
-                                   const WeightGradient<S>& weight_gradient) {
+                                   WeightGradient<S> weight_gradient, const Pieces& pieces) {
   const EncoderSlots& e = network.encoder(view_);
   RowVector<S> none;
   MatrixMap<S> d = dz();
@@ -146,10 +146,11 @@ void ViewPass<S>::backward_encoder(const Network<S>& network, double rate, const
   } else if (encoded_gradient_.size() > 0) {
     d += top(encoded_gradient_);
   }
-  batch_norm_backward<S>(top(linear_), none, output_norm_, d, none, none);
-  if (!hidden_.empty()) dense_backward_input<S>(d, network.parameters[e.output_weight], hidden_.output_gradient());
+  batch_norm_backward<S>(top(linear_), none, output_norm_, d, none, none, pieces);
+  if (!hidden_.empty())
+    dense_backward_input<S>(d, network.parameters[e.output_weight], hidden_.output_gradient(), pieces);
   weight_gradient(e.output_weight, hidden_.output(), d);
-  hidden_.backward(network, rate, view_stream(rng, view_), gradients, weight_gradient, {nullptr, 0, 0});
+  hidden_.backward(network, rate, view_stream(rng, view_), gradients, weight_gradient, {nullptr, 0, 0}, pieces);
 }
 
 template class ViewPass<float>;

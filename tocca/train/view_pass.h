@@ -28,7 +28,7 @@ class ViewPass {
   /// Where the caller puts the batch's standardised rows (m × d_v). m = 0: the view is left out of this step.
   MatrixMap<S> input(Index rows);
   /// x → A → Z on the batch, in training mode; the network's running statistics of this view move on.
-  void forward(Network<S>& network, const Perturbation& perturbation, const Rng& rng);
+  void forward(Network<S>& network, const Perturbation& perturbation, const Rng& rng, const Pieces& pieces = {});
 
   [[nodiscard]] Index rows() const { return rows_; }
   [[nodiscard]] MatrixMap<S> a() { return top(a_); }                        ///< before whitening (m × d_o)
@@ -43,13 +43,13 @@ class ViewPass {
   /// X̂ from [A, P] and the mean of its squared distances to the columns as they were before perturbation; weight · its
   /// gradient with respect to [A, P] is kept for backward_encoder.
   double reconstruction(Network<S>& network, double weight, double dropout, const Rng& rng, Buffer<S>& gradients,
-                        const WeightGradient<S>& weight_gradient);
+                        WeightGradient<S> weight_gradient, const Pieces& pieces = {});
   /// Mean of the squared covariances of the columns of A with those of P, which share nothing where it is 0; weight ·
   /// its gradient is kept likewise.
   double separation(double weight);
   /// From ∂L/∂A in dz() to the gradients of this view's parameters; weights' go to `weight_gradient`.
   void backward_encoder(const Network<S>& network, double dropout, const Rng& rng, Buffer<S>& gradients,
-                        const WeightGradient<S>& weight_gradient);
+                        WeightGradient<S> weight_gradient, const Pieces& pieces = {});
 
  private:
   MatrixMap<S> top(Matrix<S>& m) const { return {m.data(), rows_, m.cols()}; }
@@ -75,6 +75,7 @@ class ViewPass {
   Matrix<S> encoded_gradient_;  // of what reads [A, P]
   std::optional<HiddenStack<S>> decoder_;
   Matrix<S> decoded_;  // X̂, then its gradient
+  Matrix<S> sums_;     // scratch of column sums
 };
 
 }  // namespace tocca

@@ -17,6 +17,7 @@
 #include <system_error>
 
 #include "tocca/core/error.h"
+#include "tocca/data/table.h"
 
 namespace tocca::detail {
 namespace {
@@ -135,7 +136,7 @@ MappedFile map_file(const std::string& path) {
   if (memory == MAP_FAILED) refuse_unreadable(path);
 
   const auto bytes = static_cast<std::size_t>(size);
-  std::shared_ptr<const void> owner(memory, [bytes](const void* mapped) { munmap(const_cast<void*>(mapped), bytes); });
+  std::shared_ptr<const void> owner(memory, Unmap{bytes});
   return {std::move(owner), static_cast<const unsigned char*>(memory), bytes};
 }
 

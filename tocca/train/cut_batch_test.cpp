@@ -1,0 +1,110 @@
+// Batches that are cut into pieces for several threads.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "tocca/core/context.h"
+#include "tocca/testing/matchers.h"
+#include "tocca/train/step.h"
+
+namespace tocca {
+namespace {
+
+using tocca::testing::random_matrix;
+
+struct CutProblem {
+  NetworkShape shape;
+  Objective objective;
+  std::vector<Matrix<double>> x;
+  Batch batch;
+
+  // Large enough to be cut, whatever the number of views, with pieces that are not full.
+  explicit CutProblem(Index views) {
+    const Index samples = views == 1 ? 700 : 2100;
+    Rng rng(static_cast<std::uint64_t>(views));
+    shape.hidden_layers = 2;
+    shape.hidden_size = 130;
+    shape.components = 5;
+    shape.heads = {{TargetKind::classification, 3, -1}};
+    objective.weight_decay = 1e-3;
+    if (views == 1) objective.agreement = Agreement::none;
+    std::vector<Index> rows(static_cast<std::size_t>(samples));
+    std::iota(rows.begin(), rows.end(), Index{0});
+    std::vector<int> codes;
+    for (Index i = 0; i < samples; ++i) codes.push_back(static_cast<int>(rng.below(3)));
+    for (Index v = 0; v < views; ++v) {
+      shape.inputs.push_back(40 + v);
+      x.push_back(random_matrix(rng, samples, 40 + v));
+      batch.samples.push_back(rows);
+      batch.row_of.push_back(rows);
+      batch.labels.push_back(HeadTargets{codes, {}});
+    }
+  }
+
+  template <class S>
+  [[nodiscard]] RowReader<S> reader() const {
+    return [this](Index view, std::span<const Index> samples, MatrixRef<S> out) {
+      for (std::size_t i = 0; i < samples.size(); ++i) {
+        out.row(static_cast<Index>(i)) = x[static_cast<std::size_t>(view)].row(samples[i]).template cast<S>();
+      }
+    };
+  }
+
+  template <class S>
+  [[nodiscard]] Network<S> network() const {
+    Network<S> result(shape);
+    result.initialize(Rng(7));
+    return result;
+  }
+  [[nodiscard]] Index capacity() const { return static_cast<Index>(batch.samples[0].size()); }
+};
+
+class CutBatch : public ::testing::TestWithParam<Index> {};
+INSTANTIATE_TEST_SUITE_P(Views, CutBatch, ::testing::Values(1, 2));
+
+TEST_P(CutBatch, GivesTheSameBitsForEveryNumberOfThreads) {
+  CutProblem p(GetParam());
+  p.objective.perturbation = {.dropout = 0.2, .input_dropout = 0.1};
+  const auto after_steps = [&](int threads) {
+    Network<float> network = p.network<float>();
+    TrainingStep<float> step(network, p.objective, p.capacity(), make_context(threads));
+    for (std::uint64_t i = 0; i < 3; ++i) step.step(p.batch, p.reader<float>(), Rng(i), {});
+    return network;
+  };
+  const Network<float> alone = after_steps(1);
+  for (const int threads : {2, 3, 8}) {
+    const Network<float> together = after_steps(threads);
+    EXPECT_EQ(together.parameters.values(), alone.parameters.values()) << threads;
+    EXPECT_EQ(together.statistics.values(), alone.statistics.values()) << threads;
+  }
+}
+
+TEST_P(CutBatch, GradientAgreesWithCentralDifferences) {
+  const CutProblem p(GetParam());
+  Objective objective = p.objective;
+  objective.weight_decay = 0;
+  const Network<double> network = p.network<double>();
+  const auto loss = [&](const Network<double>& at) {
+    Network<double> copy = at;
+    TrainingStep<double> step(copy, objective, p.capacity(), make_context(2));
+    return step.gradients(p.batch, p.reader<double>(), Rng()).total(objective);
+  };
+  Network<double> copy = network;
+  TrainingStep<double> step(copy, objective, p.capacity(), make_context(2));
+  step.gradients(p.batch, p.reader<double>(), Rng());
+  Rng rng(9);
+  for (const Slot& slot : network.parameter_layout.slots()) {
+    const Index i = slot.offset + static_cast<Index>(rng.below(static_cast<std::uint64_t>(slot.size())));
+    constexpr double kStep = 1e-6;
+    Network<double> up = network;
+    Network<double> down = network;
+    up.parameters.values()(i) += kStep;
+    down.parameters.values()(i) -= kStep;
+    const double difference = (loss(up) - loss(down)) / (2 * kStep);
+    EXPECT_NEAR(step.gradient().values()(i), difference, 1e-6 * std::max(1.0, std::abs(difference))) << slot.name;
+  }
+}
+
+}  // namespace
+}  // namespace tocca
