@@ -125,7 +125,7 @@ def our_svm(arguments, folder):
     scores = json.loads(subprocess.run(
         [arguments.tocca, "evaluate", "--model", model, "--view", f"x={folder / 'x_test.npy'}", "--labels",
          str(folder / "x_test_labels.npy"), "--json"], check=True, stdout=subprocess.PIPE).stdout)
-    return {"seconds": seconds, "result": [row["value"] for row in scores["rows"] if row["metric"] == "accuracy"][:1]}
+    return {"seconds": seconds, "result": [row["mean"] for row in scores["rows"] if row["metric"] == "accuracy"][:1]}
 
 
 CASES = {"cca": (write_cca, our_cca, [(peer_cca_zoo, 1e-6), (peer_scikit_learn_cca, 1e-3)]),
@@ -154,6 +154,8 @@ def compare(case, samples, arguments, folder):
     write(folder, samples)
     rows = []
     for peer, tolerance in peers:
+        if peer.__name__.removeprefix("peer_") not in arguments.peers.split(","):
+            continue
         ways = [arguments.threads] if case == "svm" else sorted({1, arguments.threads})
         mine, theirs, difference = [], {threads: [] for threads in ways}, 0.0
         for _ in range(arguments.rounds):
@@ -177,6 +179,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tocca", default=REPOSITORY / "build/release/tocca", type=Path, help="the command to compare")
     parser.add_argument("--cases", default="cca,svm", help="cca, svm or both")
+    parser.add_argument("--peers", default=",".join(name.removeprefix("peer_") for name in PEERS), help="which of them")
     parser.add_argument("--cca-samples", default=20_000, type=int)
     parser.add_argument("--svm-samples", default=5_000, type=int, help="scikit-learn takes minutes from 50,000 on")
     parser.add_argument("--threads", default=os.cpu_count(), type=int)
@@ -187,6 +190,9 @@ def parse_arguments():
     unknown = set(arguments.cases.split(",")) - set(CASES)
     if unknown:
         parser.error(f"--cases: got {', '.join(sorted(unknown))}, need some of {', '.join(CASES)}")
+    unknown = {f"peer_{name}" for name in arguments.peers.split(",")} - set(PEERS)
+    if unknown:
+        parser.error(f"--peers: got {arguments.peers}, need some of {parser.get_default('peers')}")
     return arguments
 
 
@@ -197,6 +203,8 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             rows += compare(case, getattr(arguments, f"{case}_samples"), arguments, Path(folder))
         loads.append(load())
+    if not rows:
+        sys.exit("none of --peers takes part in any of --cases")
     show(rows, arguments.json, loads)
 
 

@@ -6,8 +6,8 @@
 
 namespace tocca::detail {
 
-/// Up to this many rows (m) the two were measured to be faster than OpenBLAS (docs/performance.md).
-inline constexpr std::size_t kSkinnyRows = 64;
+/// The most rows (m) they take; up to here they were measured to be faster than OpenBLAS (docs/performance.md).
+inline constexpr std::size_t kSkinnyRows = 48;
 /// Below this many multiplications in a row's product the difference does not matter.
 inline constexpr std::size_t kSkinnyWork = 1024;
 
