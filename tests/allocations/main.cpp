@@ -38,6 +38,11 @@ void* realloc(void* old, std::size_t bytes) {
   count();
   return __libc_realloc(old, bytes);
 }
+int posix_memalign(void** memory, std::size_t alignment, std::size_t bytes) {
+  count();
+  *memory = __libc_memalign(alignment, bytes);
+  return *memory == nullptr ? 12 : 0;  // ENOMEM
+}
 void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
   count();
   return __libc_memalign(alignment, bytes);
@@ -54,26 +59,30 @@ struct Case {
   bool decorrelated;
   Index batch;
   int threads;
+  Index views = 2;
 };
 
 constexpr Case kCases[] = {{"tocca-w", Projection::whiten, false, 32, 1},
                            {"tocca-w", Projection::whiten, false, 300, 2},
                            {"tocca-sd", Projection::identity, true, 32, 2},
                            {"tocca-sd", Projection::identity, true, 300, 1},
-                           {"tocca-nd", Projection::identity, false, 32, 2}};
+                           {"tocca-nd", Projection::identity, false, 32, 2},
+                           {"tocca-nd", Projection::identity, false, 700, 2, 1},  // these two are cut into pieces
+                           {"tocca-w", Projection::whiten, false, 2100, 4, 2}};
 
 long allocations_of(const Case& c) {
   NetworkShape shape;
-  shape.inputs = {70, 41};
+  shape.inputs = c.views == 1 ? std::vector<Index>{70} : std::vector<Index>{70, 41};
   shape.hidden_layers = 2;
-  shape.hidden_size = 90;
+  shape.hidden_size = 140;
   shape.components = 20;
   shape.heads = {{TargetKind::classification, 5, -1}};
   shape.projection = c.projection;
   shape.decorrelated = c.decorrelated;
   Network<float> network(shape);
   network.initialize(Rng(1));
-  const Objective objective{.decorrelation_weight = c.decorrelated ? 0.1 : 0,
+  const Objective objective{.agreement = c.views == 1 ? Agreement::none : Agreement::l2,
+                            .decorrelation_weight = c.decorrelated ? 0.1 : 0,
                             .weight_decay = 1e-4,
                             .perturbation = {.dropout = 0.2, .input_dropout = 0.1, .input_noise = 0.1}};
   const Context context = make_context(c.threads);
@@ -85,9 +94,9 @@ long allocations_of(const Case& c) {
   std::vector<int> labels;
   for (Index i = 0; i < c.batch; ++i) labels.push_back(i % 7 == 0 ? -1 : static_cast<int>(i % 5));
   Batch batch;
-  batch.samples.assign(2, rows);
-  batch.row_of.assign(2, rows);
-  batch.labels.assign(2, HeadTargets{labels, {}});
+  batch.samples.assign(static_cast<std::size_t>(c.views), rows);
+  batch.row_of.assign(static_cast<std::size_t>(c.views), rows);
+  batch.labels.assign(static_cast<std::size_t>(c.views), HeadTargets{labels, {}});
   const RowReader<float> read = [](Index view, std::span<const Index> samples, MatrixRef<float> out) {
     for (Index i = 0; i < static_cast<Index>(samples.size()); ++i) {
       for (Index j = 0; j < out.cols(); ++j) out(i, j) = static_cast<float>((i * 7 + j * (3 + view)) % 11) - 5;

@@ -5,12 +5,13 @@
 #include <unistd.h>
 #endif
 
+#include <cerrno>
 #include <cstdint>
 
 namespace tocca {
 
 void advise_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
-#if defined(__linux__)
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
   constexpr std::size_t kWorthwhile = std::size_t{1} << 20;
   if (bytes < kWorthwhile) return;
   // Whole pages inside of the piece: advice about a neighbour's memory is not ours to give.
@@ -18,8 +19,10 @@ void advise_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size
   const auto address = reinterpret_cast<std::uintptr_t>(memory);
   const std::uintptr_t first = (address + page - 1) / page * page;
   const std::uintptr_t end = (address + bytes) / page * page;
-  // Only advice: without it everything works, if more slowly.
+  // Only advice: without it everything works, if more slowly, and a caller's error number stays as it was.
+  const int before = errno;
   static_cast<void>(madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE));
+  errno = before;
 #endif
 }
 

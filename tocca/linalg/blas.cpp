@@ -62,7 +62,8 @@ void gemm(CBLAS_TRANSPOSE op_a, CBLAS_TRANSPOSE op_b, Index inner, ConstMatrixRe
 /// Whether a product is one that the kernels for few rows are faster at, which depends on its shape alone.
 template <class S>
 bool is_skinny(const ConstMatrixRef<S>& a, Index columns, S alpha, S beta) {
-  return alpha == S{1} && (beta == S{0} || beta == S{1}) && a.rows() <= static_cast<Index>(detail::kSkinnyRows) &&
+  return alpha == S{1} && (beta == S{0} || beta == S{1}) && a.rows() > 0 &&
+         a.rows() <= static_cast<Index>(detail::kSkinnyRows) &&
          a.cols() * columns >= static_cast<Index>(detail::kSkinnyWork);
 }
 

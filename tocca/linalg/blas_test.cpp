@@ -8,6 +8,7 @@
 #include "tocca/core/context.h"
 #include "tocca/core/error.h"
 #include "tocca/core/rng.h"
+#include "tocca/linalg/skinny.h"
 
 namespace tocca {
 namespace {
@@ -81,11 +82,18 @@ TYPED_TEST(BlasTest, TakesVectorsAndSingleRows) {
 // stay.
 TYPED_TEST(BlasTest, ProductsOfFewRowsEqualTheirDefinitionsForEveryRemainder) {
   using S = TypeParam;
-  for (const Index m : {1, 2, 4, 7, 32, 33, 128, 129}) {
+  const auto bound = static_cast<Index>(detail::kSkinnyRows);
+  for (const Index m : {Index{1}, Index{2}, Index{4}, Index{7}, Index{32}, bound, bound + 1, Index{129}}) {
     for (const Index k : {7, 31, 256, 300, 513}) {
       for (const Index n : {5, 23, 24, 50, 97}) {
-        const Matrix<S> a = this->random(m, k, "a"), b = this->random(k, n, "b"), c0 = this->random(m + 2, n + 2, "c");
-        const Matrix<S> bt = b.transpose();
+        // Blocks of wider matrices, so that no stride is a width.
+        const Matrix<S> wide_a = this->random(m, k + 3, "a"), wide_b = this->random(k, n + 5, "b");
+        const auto a = wide_a.middleCols(2, k);
+        const auto b = wide_b.middleCols(1, n);
+        Matrix<S> wider_bt = Matrix<S>::Zero(n, k + 4);
+        wider_bt.middleCols(3, k) = b.transpose();
+        const auto bt = wider_bt.middleCols(3, k);
+        const Matrix<S> c0 = this->random(m + 2, n + 2, "c");
         const Matrix<S> product = a.lazyProduct(b);
         const S tolerance = static_cast<S>(4 * k + 50) * std::numeric_limits<S>::epsilon();
         for (const S beta : {S{0}, S{1}}) {
@@ -101,6 +109,15 @@ TYPED_TEST(BlasTest, ProductsOfFewRowsEqualTheirDefinitionsForEveryRemainder) {
       }
     }
   }
+}
+
+TYPED_TEST(BlasTest, ProductsOfNoRowsWithLargeMatricesAreNothing) {
+  using S = TypeParam;
+  const Matrix<S> none(0, 1000), square = Matrix<S>::Ones(1000, 1000);
+  Matrix<S> c(0, 1000);
+  multiply<S>(none, square, c);
+  multiply_a_bt<S>(none, square, c);
+  EXPECT_EQ(c.size(), 0);
 }
 
 TYPED_TEST(BlasTest, ProductsOfFewRowsNeedNoOldValues) {

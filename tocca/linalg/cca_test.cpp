@@ -166,6 +166,10 @@ TEST(Cca, AConstantViewHasNoComponents) {
     EXPECT_EQ(s.weights1.rows(), 4);
     EXPECT_EQ(s.weights1.cols(), 0);
   }
+  // Large enough for products that have kernels of their own.
+  const auto [wide, other] = correlated(700, 300, 100);
+  EXPECT_EQ(cca(Matrix<double>::Constant(700, 300, 0.1), other).rank1, 0);
+  EXPECT_EQ(cca(other, Matrix<double>::Constant(700, 300, 0.1)).correlations.size(), 0);
 }
 
 TEST(Cca, IdenticalViewsCorrelatePerfectly) {

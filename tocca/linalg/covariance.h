@@ -23,7 +23,8 @@ Centred centre(ConstMatrixRef<double> x);
 ///
 /// The origin starts as the mean of the first rows and moves to the mean again whenever the count has grown eightfold,
 /// so that the rows which fixed it are an eighth of all: what is taken off in the end, n · (mean − origin)², is then
-/// never more than about eight times the scatter, whatever the order of the rows, and costs less than one digit.
+/// never more than about eight times the scatter, whatever the order of the rows, and costs less than one digit. (After
+/// a first call with fewer rows than a block it is up to as many times as that block has more, until the next move.)
 ///
 /// T. Chan, G. Golub, R. LeVeque, Algorithms for computing the sample variance, Am. Stat. 37, 1983.
 class CovarianceAccumulator {

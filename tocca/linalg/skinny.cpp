@@ -86,15 +86,15 @@ template <class S>
 struct Scratch {
   static constexpr std::size_t kWidth = kVectors * HWY_MAX_BYTES / sizeof(S);
   static constexpr std::size_t kDepth = 64;
+  static constexpr std::size_t kHeight = 48;
   alignas(64) S b[kDepth * kWidth];
-  alignas(64) S c[kSkinnyRows * kWidth];
+  alignas(64) S c[kHeight * kWidth];
 };
 
-// The last `width` columns, fewer than a tile has.
+// The last `width` columns, fewer than a tile has, of at most Scratch::kHeight rows.
 template <class D, class S = hn::TFromD<D>>
 void multiply_last_columns(D d, std::size_t m, std::size_t depth, std::size_t width, Rows<const S> a, Rows<const S> b,
-                           Rows<S> c) {
-  Scratch<S> scratch;
+                           Rows<S> c, Scratch<S>& scratch) {
   const std::size_t full = kVectors * hn::Lanes(d);
   ReadAhead<S> nothing;
   for (std::size_t i = 0; i < m; ++i) {
@@ -115,9 +115,11 @@ template <class S>
 void multiply(std::size_t m, std::size_t k, std::size_t n, Rows<const S> a, Rows<const S> b, Rows<S> c, bool add) {
   const hn::ScalableTag<S> d;
   const std::size_t width = kVectors * hn::Lanes(d);
+  if (m == 0 || n == 0) return;
   if (!add) {
     for (std::size_t i = 0; i < m; ++i) std::fill_n(c.at(i), n, S(0));
   }
+  if (k == 0) return;
   const std::size_t depth = std::clamp<std::size_t>(kBlockBytes / (b.stride * sizeof(S)), 16, 256);
   const std::size_t tiles = (m + kRows - 1) / kRows * ((n + width - 1) / width);
   ReadAhead<S>(b.at(0), b.at(std::min(depth, k) - 1, n), 1).next();
@@ -132,8 +134,11 @@ void multiply(std::size_t m, std::size_t k, std::size_t n, Rows<const S> a, Rows
       multiply_columns(d, m, rows, some, Rows<const S>{b.at(first, j), b.stride}, Rows<S>{c.at(0, j), c.stride}, ahead);
     }
     if (j == n) continue;
-    multiply_last_columns(d, m, rows, n - j, some, Rows<const S>{b.at(first, j), b.stride},
-                          Rows<S>{c.at(0, j), c.stride});
+    Scratch<S> scratch;
+    for (std::size_t i = 0; i < m; i += Scratch<S>::kHeight) {
+      multiply_last_columns(d, std::min(m - i, Scratch<S>::kHeight), rows, n - j, Rows<const S>{some.at(i), a.stride},
+                            Rows<const S>{b.at(first, j), b.stride}, Rows<S>{c.at(i, j), c.stride}, scratch);
+    }
   }
 }
 
@@ -184,9 +189,11 @@ void inner_products_of_rows(D d, std::size_t k, std::size_t n, Rows<const S> a, 
 template <class S>
 void multiply_a_bt(std::size_t m, std::size_t k, std::size_t n, Rows<const S> a, Rows<const S> b, Rows<S> c, bool add) {
   const hn::ScalableTag<S> d;
+  if (m == 0 || n == 0) return;
   if (!add) {
     for (std::size_t i = 0; i < m; ++i) std::fill_n(c.at(i), n, S(0));
   }
+  if (k == 0) return;
   const std::size_t rows = std::clamp<std::size_t>(kBlockBytes / (b.stride * sizeof(S)), 3, 258) / 3 * 3;
   const std::size_t tiles = (m + kRows - 1) / kRows * (rows / 3);
   ReadAhead<S>(b.at(0), b.at(std::min(rows, n) - 1, k), 1).next();

@@ -6,7 +6,7 @@
 
 namespace tocca::detail {
 
-/// The most rows (m) they take; up to here they were measured to be faster than OpenBLAS (docs/performance.md).
+/// Up to this many rows (m) they were measured to be faster than OpenBLAS (docs/performance.md). They take any number.
 inline constexpr std::size_t kSkinnyRows = 48;
 /// Below this many multiplications in a row's product the difference does not matter.
 inline constexpr std::size_t kSkinnyWork = 1024;

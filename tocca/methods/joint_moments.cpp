@@ -19,7 +19,7 @@ using BlockReader = std::function<void(std::span<const Index> samples, MatrixRef
 /// busy, few enough that merging and their D × D sums cost little.
 Index part_count(Index samples, Index columns) {
   constexpr Index kLeastRows = 2048, kMostParts = 32, kMostNumbers = Index{1} << 25;
-  const Index affordable = std::max(Index{4}, kMostNumbers / (columns * columns));
+  const Index affordable = std::max(Index{1}, kMostNumbers / (columns * columns));
   return std::min({(samples + kLeastRows - 1) / kLeastRows, kMostParts, affordable});
 }
 
@@ -45,7 +45,9 @@ JointMoments gather(std::span<const Index> samples, Index columns, const BlockRe
       parts[left].merge(parts[left + static_cast<std::size_t>(reach)]);
     });
   }
-  return {n, parts[0].mean(), parts[0].covariance()};
+  const CovarianceAccumulator all = std::move(parts[0]);
+  parts.clear();
+  return {n, all.mean(), all.covariance()};
 }
 
 /// Rows of a view as they are; what lies behind them in a mapped file is given back.
@@ -60,7 +62,7 @@ void read_raw(const View& view, std::span<const Index> samples, MatrixRef<double
 }
 
 bool is_joint(const Views& views) {
-  if (views.count() != 2) return false;
+  if (views.count() != 2 || views.views[0].columns() == 0 || views.views[1].columns() == 0) return false;
   for (Index i = 0; i < views.size(); ++i) {
     if (!views.complete(i)) return false;
   }

@@ -30,7 +30,8 @@ ColumnMoments column_moments_of(const JointMoments& joint, Index first, Index co
 /// What they become when each view is standardised as the model says.
 JointMoments standardize_moments(JointMoments joint, const FittedModel& model);
 
-/// Of the standardised columns of those samples, which must have both views. Throws InputError as `Standardizer::read`.
+/// Of the standardised columns of those samples, at least two, which must have both views. Throws InputError as
+/// `Standardizer::read`.
 JointMoments standardized_moments(const FittedModel& model, const Views& views, std::span<const Index> samples,
                                   const Context& context);
 

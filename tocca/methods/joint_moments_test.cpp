@@ -176,6 +176,11 @@ TEST(JointMoments, GiveTheCanonicalCorrelationsOfTheProjections) {
   }
 }
 
+TEST(JointMoments, ViewsWithoutColumnsHaveNone) {
+  const Views views = views_of({Table(Matrix<double>(50, 0)), Table(Matrix<double>(50, 0))});
+  EXPECT_FALSE(joint_moments(views, {}).has_value());
+}
+
 TEST(JointMoments, AFitWithAGapTakesTheOtherWayToTheSameModel) {
   const Dataset data = testing::make_shared(300, 3, 0.5, 1);
   // A 301st sample that only has its left view; it changes the standardisation of that view unless there is none.

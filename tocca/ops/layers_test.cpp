@@ -89,6 +89,31 @@ TEST_P(LayerShapes, PlainBatchNormGradientAgreesWithCentralDifferences) {
   EXPECT_LT(max_gradient_error(loss, x, dx), 1e-6);
 }
 
+// Every kind of piece: full ones, and a smaller one at the end of the rows and of the columns.
+TEST(Pieces, CutLayersGiveTheSameAsWholeOnes) {
+  Rng rng(11);
+  const Context context = make_context(3);
+  const Pieces whole, cut{&context, 5, 4};
+  const Matrix<double> x = random_matrix(rng, 37, 6), w = random_matrix(rng, 6, 11), g = random_matrix(rng, 37, 11);
+  const Matrix<double> bias = random_matrix(rng, 1, 11), scale = random_matrix(rng, 1, 11);
+  const Matrix<double> shift = random_matrix(rng, 1, 11);
+  const auto layer = [&](const Pieces& pieces) {
+    BatchNormCache<double> norm, plain;
+    Matrix<double> y(37, 11), out(37, 11), normalized(37, 11), d = g, d_plain = g, dx(37, 6);
+    Matrix<double> gradients = Matrix<double>::Zero(5, 11);
+    dense_forward<double>(x, w, RowVector<double>(), y, pieces);
+    batch_norm_forward<double>(y, scale.row(0), shift.row(0), plain, normalized, pieces);
+    batch_norm_backward<double>(y, scale.row(0), plain, d_plain, gradients.row(0), gradients.row(1), pieces);
+    relu_batch_norm_forward<double>(y, bias.row(0), scale.row(0), shift.row(0), norm, out, pieces);
+    relu_batch_norm_backward<double>(y, scale.row(0), norm, d, gradients.row(2), gradients.row(3), gradients.row(4),
+                                     pieces);
+    dense_backward_input<double>(d, w, dx, pieces);
+    return std::vector<Matrix<double>>{y, normalized, d_plain, out, d, dx, gradients, norm.mean, norm.variance};
+  };
+  const auto want = layer(whole), got = layer(cut);
+  for (std::size_t i = 0; i < want.size(); ++i) EXPECT_LT(max_error(got[i], want[i]), 1e-14) << i;
+}
+
 TEST(BatchNorm, OutputHasMeanZeroAndUnitVarianceAndInferenceAgreesInTheLongRun) {
   Rng rng(5);
   const RowVector<double> none;

@@ -152,6 +152,7 @@ void update_outer(const NadamStep& step, const OuterProduct<S>& g, const NadamAr
   const hn::ScalableTag<S> d;
   const std::size_t width = kVectors * hn::Lanes(d);
   const std::size_t panels = (g.columns + width - 1) / width;
+  if (g.rows == 0 || g.columns == 0) return;
   alignas(64) S part[kRows * kVectors * HWY_MAX_BYTES / sizeof(S)];
   pack(g, width, scratch);
   S* const gradient = scratch.gradient.data();

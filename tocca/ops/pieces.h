@@ -12,10 +12,13 @@ namespace tocca {
 struct Pieces {
   const Context* context = nullptr;  ///< null: nothing is cut
   Index rows = 0;                    ///< of the batch in a piece
+  Index columns = 128;               ///< of a matrix as wide as a layer in a piece, and rows of a weight matrix
+
+  [[nodiscard]] bool cut() const { return context != nullptr; }
 
   /// Calls task(first, count) for every piece of `piece` of 0 ... n − 1, in parallel.
   void over(Index n, Index piece, FunctionRef<void(Index, Index)> task) const {
-    if (context == nullptr || n <= piece) {
+    if (!cut() || n <= piece) {
       task(0, n);
       return;
     }
@@ -25,8 +28,7 @@ struct Pieces {
     });
   }
   void over_rows(Index n, FunctionRef<void(Index, Index)> task) const { over(n, rows, task); }
-  /// Columns of a matrix as wide as a layer, and rows of a weight matrix.
-  void over_columns(Index n, FunctionRef<void(Index, Index)> task) const { over(n, 128, task); }
+  void over_columns(Index n, FunctionRef<void(Index, Index)> task) const { over(n, columns, task); }
 };
 
 }  // namespace tocca

@@ -135,7 +135,7 @@ void TrainingStep<S>::each_view(const Batch& batch, FunctionRef<void(std::size_t
     const FlushDenormals flush;
     work(static_cast<std::size_t>(view));
   };
-  if (pieces_of(batch).context != nullptr && context_.workers && context_.workers->threads() > network_.views()) {
+  if (pieces_of(batch).cut() && context_.workers && context_.workers->threads() > network_.views()) {
     for (Index view = 0; view < network_.views(); ++view) one(view);
   } else {
     context_.parallel(network_.views(), one);

@@ -33,7 +33,8 @@ struct LossTerms {
   }
 };
 
-/// Puts standardised rows of those samples of a view into `out`. Called for several views at once.
+/// Puts standardised rows of those samples of a view into `out` (samples.size() × d_v). Called from several threads at
+/// once, for different views and for different parts of one view's batch, in any order.
 template <class S>
 using RowReader = std::function<void(Index view, std::span<const Index> samples, MatrixRef<S> out)>;
 
