@@ -135,6 +135,7 @@ struct BenchOptions {
 
 // What CCA takes is another table.
 constexpr std::string_view kLinear = "linear";
+constexpr Index kLinearSamples[] = {1'000, 10'000, 100'000, 1'000'000};
 
 std::vector<std::string> case_names() {
   std::vector<std::string> names;
@@ -203,7 +204,7 @@ int bench(const BenchOptions& options, Session& session) {
   Lines linear;
   for (const std::string& name : chosen_cases(options)) {
     if (name == kLinear) {
-      bench_linear(context, options.seconds, rows, linear);
+      bench_linear(context, options.seconds, kLinearSamples, rows, linear);
       continue;
     }
     const auto c =

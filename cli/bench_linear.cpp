@@ -3,43 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "cli/timing.h"
 #include "tocca/core/error.h"
 #include "tocca/core/rng.h"
-#include "tocca/linalg/blas.h"
 #include "tocca/linalg/cca.h"
 #include "tocca/methods/methods.h"
 
 namespace tocca::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr Index kColumns = 200, kComponents = 20;
 constexpr double kRidge = 0.1;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-// Rate of large double-precision products on all threads at once, in GFLOP/s: the best of several rounds.
-double measure_peak(const Context& context) {
-  constexpr Index kSize = 768;
-  const Index threads = context.workers ? context.workers->threads() : 1;
-  std::vector<Matrix<double>> a(static_cast<std::size_t>(threads), Matrix<double>::Constant(kSize, kSize, 0.5));
-  std::vector<Matrix<double>> c = a;
-  double best = 0;
-  for (int round = 0; round < 8; ++round) {
-    const auto start = Clock::now();
-    context.parallel(threads, [&](Index t) {
-      const auto i = static_cast<std::size_t>(t);
-      for (int repeat = 0; repeat < 2; ++repeat) multiply<double>(a[i], a[i], c[i]);
-    });
-    const double flop = 2.0 * 2.0 * static_cast<double>(threads) * kSize * kSize * kSize;
-    best = std::max(best, flop / seconds_since(start) * 1e-9);
-  }
-  return best;
-}
 
 // Two float32 tables of one latent signal, with means and deviations far from 0 and 1.
 std::vector<Table> make_tables(Index rows, const Context& context) {
@@ -117,29 +93,30 @@ double median_seconds(const Dataset& data, double budget, const Context& context
     fit_cca(data, context);
     times.push_back(seconds_since(before));
   } while (seconds_since(start) < budget && !context.cancelled());
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
-  return times[times.size() / 2];
+  return median(times);
 }
 
 }  // namespace
 
-void bench_linear(const Context& context, double seconds, nlohmann::ordered_json& rows,
+void bench_linear(const Context& context, double seconds, std::span<const Index> samples, nlohmann::ordered_json& rows,
                   std::vector<std::vector<std::string>>& table) {
-  constexpr Index kRows = 100'000;
+  constexpr Index kMostRows = 100'000, kChecked = 5'000;
   constexpr double kTolerance = 1e-8;
-  const std::vector<Table> tables = make_tables(kRows, context);
-  const double error = largest_error(make_data(tables, 5'000), context);
+  Index most = kChecked;
+  for (const Index n : samples) most = std::max(most, n);
+  const std::vector<Table> tables = make_tables(std::min(kMostRows, most), context);
+  const double error = largest_error(make_data(tables, kChecked), context);
   if (!(error < kTolerance)) {
     throw Error("bench", fmt::format("linear: the weights differ from those of two passes in double precision by "
                                      "{:.1e} (relative); nothing is timed that is wrong",
                                      error));
   }
   table.push_back({"case", "samples", "columns", "ms", "GFLOP/s", "dgemm peak", "efficiency", "error"});
-  for (const Index n : {Index{1'000}, Index{10'000}, kRows, 10 * kRows}) {
+  for (const Index n : samples) {
     const Dataset data = make_data(tables, n);
-    double peak = measure_peak(context);
+    double peak = measure_peak<double>(context);
     const double time = median_seconds(data, seconds, context);
-    peak = std::max(peak, measure_peak(context));
+    peak = std::max(peak, measure_peak<double>(context));
     const double rate = static_cast<double>(n) * (2 * kColumns) * (2 * kColumns) / time * 1e-9;
     rows.push_back({{"case", "linear"},
                     {"samples", n},
