@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "tocca/core/fixed_length_vectors.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tocca/linalg/skinny.cpp"
-// The tiles are arrays of vectors, which vectors of a length unknown to the compiler cannot be in.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

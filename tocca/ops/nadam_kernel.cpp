@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "tocca/core/fixed_length_vectors.h"
 #include "tocca/ops/nadam.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tocca/ops/nadam_kernel.cpp"
-// The tiles are arrays of vectors, which vectors of a length unknown to the compiler cannot be in.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
