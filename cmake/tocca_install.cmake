@@ -17,5 +17,5 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/toccaConfigVersion.cmake 
 # The static library's own dependencies must be found where it is used, so their finders go with it.
 install(
   FILES ${PROJECT_BINARY_DIR}/toccaConfig.cmake ${PROJECT_BINARY_DIR}/toccaConfigVersion.cmake
-        cmake/tocca_dependencies.cmake cmake/FindLAPACKE.cmake cmake/FindLIBLINEAR.cmake
+        cmake/tocca_dependencies.cmake cmake/FindLAPACKE.cmake cmake/FindLIBLINEAR.cmake cmake/FindMATIO.cmake
   DESTINATION ${package_dir})

@@ -34,6 +34,9 @@ struct Context {
   const std::atomic<bool>* cancel = nullptr;
   /// A file in which a training keeps its state, to go on from where it stopped; empty: none.
   std::string checkpoint = {};
+  /// Trainings stop after this epoch as if interrupted there, with results as of then and their state in `checkpoint`,
+  /// to be taken up again with a later one. 0: they run to their end.
+  int pause_after = 0;
 
   [[nodiscard]] bool cancelled() const { return cancel != nullptr && cancel->load(std::memory_order_relaxed); }
   void warn(std::string_view message) const {

@@ -88,7 +88,7 @@ class Run {
   void main_phase() {
     const Phase phase{"epoch", options_.epochs, options_.pretrain_epochs};
     // A run that was stopped between its last epoch and its end has nothing left to do.
-    if (!summary_.history.empty() && stopped_early(summary_.history.back())) return;
+    if (!summary_.history.empty() && (stopped_early(summary_.history.back()) || paused(summary_.epochs))) return;
     for (int epoch = summary_.epochs + 1; epoch <= phase.epochs; ++epoch) {
       EpochRecord record;
       record.epoch = epoch;
@@ -96,8 +96,14 @@ class Run {
       finish_epoch(record);
       if (summary_.status == TrainStatus::diverged) break;
       keep_state();
-      if (stopped_early(record)) break;
+      if (stopped_early(record) || paused(epoch)) break;
     }
+  }
+
+  bool paused(int epoch) {
+    if (context_.pause_after <= 0 || epoch < context_.pause_after || epoch >= options_.epochs) return false;
+    summary_.status = TrainStatus::paused;
+    return true;
   }
 
   void keep_state() {
@@ -303,7 +309,7 @@ class Run {
     network_.statistics = best_.statistics;
     summary_.best_epoch = best_.epoch;
     summary_.message = message();
-    if (summary_.status == TrainStatus::interrupted) {
+    if (summary_.status == TrainStatus::interrupted || summary_.status == TrainStatus::paused) {
       checkpoint_.write();
     } else {
       checkpoint_.remove();
@@ -325,6 +331,8 @@ class Run {
       case TrainStatus::interrupted:
         return fmt::format("interrupted in {}; {}{}", where(), kept,
                            checkpoint_.wanted() ? "; the same command goes on from there" : "");
+      case TrainStatus::paused:
+        return fmt::format("paused after epoch {} of {}; {}", summary_.epochs, options_.epochs, kept);
       case TrainStatus::diverged:
         return fmt::format(
             "diverged in {}: {}; {}. Lower learning_rate (now {}), or raise whitening_epsilon or batch_size", where(),
@@ -386,6 +394,8 @@ std::string_view name_of(TrainStatus status) {
       return "stopped early";
     case TrainStatus::interrupted:
       return "interrupted";
+    case TrainStatus::paused:
+      return "paused";
     case TrainStatus::diverged:
       return "diverged";
   }

@@ -47,6 +47,7 @@ enum class TrainStatus {
   completed,      ///< all epochs were run
   stopped_early,  ///< no better validation score for `patience` epochs
   interrupted,    ///< the context was cancelled
+  paused,         ///< the context's pause_after was reached
   diverged        ///< a loss or parameter was not finite
 };
 std::string_view name_of(TrainStatus status);
