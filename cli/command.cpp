@@ -23,6 +23,14 @@ std::span<const Command> commands() {
       {"inspect", "Show what is in a model or in a data file", "tocca inspect model.safetensors", set_up_inspect},
       {"methods", "List methods, file formats and, with --verbose, all options", "tocca methods --verbose",
        set_up_methods},
+      {"search", "Search for the settings of a method, resumable and with several processes at once",
+       "tocca search --view genes=genes.csv --view image=image.npy --labels patients.csv:subtype --trials 50 --store "
+       "search.db --best model.safetensors",
+       set_up_search, true},
+      {"compare", "Compare methods on the same splits of your data, with settings searched inside each training part",
+       "tocca compare --view genes=genes.csv --view image=image.npy --labels patients.csv:subtype --methods "
+       "rcca,svm,tocca-w --splits 8 --tune 20 --store compare.db",
+       set_up_compare, true},
       {"reproduce", "Repeat an experiment of the paper and show its figures beside",
        "tocca reproduce mnist --data mnist --n 1000 --methods rcca,tocca-w,tocca-sd", set_up_reproduce, true},
       {"bench", "Time training steps against this machine's own matrix products", "tocca bench --case mnist",

@@ -29,6 +29,8 @@ std::span<const Command> commands();
 const Command& find_command(std::string_view name);
 
 Action set_up_bench(CLI::App& app);
+Action set_up_compare(CLI::App& app);
+Action set_up_search(CLI::App& app);
 Action set_up_demo(CLI::App& app);
 Action set_up_fit(CLI::App& app);
 Action set_up_transform(CLI::App& app);

@@ -8,8 +8,9 @@
 #include <numeric>
 
 #include "cli/command.h"
-#include "cli/experiment.h"
+#include "cli/comparison_table.h"
 #include "cli/figures.h"
+#include "cli/halves.h"
 #include "cli/interrupt.h"
 #include "cli/outputs.h"
 #include "cli/run.h"
@@ -21,6 +22,7 @@
 #include "tocca/report/html.h"
 #include "tocca/report/records.h"
 #include "tocca/report/text.h"
+#include "tocca/search/space_file.h"
 
 namespace tocca::cli {
 namespace {
@@ -64,18 +66,24 @@ Dataset load_digits() {
 }
 
 // Half to train on, a quarter to choose with, a quarter to test on.
-ExperimentSplit split_digits(const Dataset& digits, const Rng& rng) {
+ComparisonSplit split_digits(const Dataset& digits, const Rng& rng) {
   const Split outer = stratified_split(digits.labels, digits.views.size(), 0.25, rng.split("test"));
   const Dataset rest = digits.select(outer.train);
   const Split inner = stratified_split(rest.labels, rest.views.size(), 1.0 / 3, rng.split("validation"));
   return {rest.select(inner.train), rest.select(inner.test), digits.select(outer.test)};
 }
 
-Experiment demo_experiment(const Session& session) {
-  Experiment experiment;
-  experiment.methods = {"cca", "rcca", "svm", "nn", "tocca-w", "tocca-sd", "tocca-nd"};
-  experiment.keep_models = true;
-  Options& options = experiment.options;
+// The ridge of rcca is chosen on the validation set, the larger one of equally good ones; nothing else is searched.
+constexpr std::string_view kSpace = "[space]\nridge = [10, 1, 0.1, 0.01, 0.001]\n";
+
+Comparison demo_comparison(const Session& session) {
+  Comparison comparison;
+  comparison.methods = {"cca", "rcca", "svm", "nn", "tocca-w", "tocca-sd", "tocca-nd"};
+  comparison.scoring.metric = {"cross_view_accuracy", {}, {}};
+  comparison.space = parse_space(std::string(kSpace), "demo");
+  comparison.tune = 5;
+  comparison.in_order = true;
+  Options& options = comparison.options;
   options.n_components = 20;
   options.hidden_size = 128;
   options.epochs = 40;
@@ -84,30 +92,31 @@ Experiment demo_experiment(const Session& session) {
   session.apply_common(options);
   const Dataset digits = load_digits();
   for (std::size_t s = 0; s < kSplits; ++s) {
-    experiment.splits.push_back(split_digits(digits, Rng(options.seed).split("demo", s)));
+    comparison.splits.push_back(split_digits(digits, Rng(options.seed).split("demo", s)));
   }
-  return experiment;
+  return comparison;
 }
 
-std::vector<std::pair<std::string, std::string>> facts(const Experiment& experiment) {
-  const ExperimentSplit& split = experiment.splits.front();
+std::vector<std::pair<std::string, std::string>> facts(const Comparison& comparison) {
+  const ComparisonSplit& split = comparison.splits.front();
   return {{"data", "UCI optical recognition of handwritten digits, 8 × 8 pixels (Alpaydin, Kaynak 1998; CC BY 4.0)"},
           {"views", "left and right half, 32 pixels each"},
           {"training, validation, test", fmt::format("{}, {}, {}", split.training.views.size(),
-                                                     split.validation.views.size(), split.test.views.size())},
-          {"ridge of rcca", fmt::format("best of {} on the validation set", fmt::join(kRidges, ", "))},
+                                                     split.validation->views.size(), split.test.views.size())},
+          {"ridge of rcca", fmt::format("best of {} on the validation set",
+                                        fmt::join(comparison.space.parameters[0].values, ", "))},
           {"networks", fmt::format("{} × {} units, {} components, {} epochs, the best on the validation set kept",
-                                   experiment.options.hidden_layers, experiment.options.hidden_size,
-                                   experiment.options.n_components, experiment.options.epochs)}};
+                                   comparison.options.hidden_layers, comparison.options.hidden_size,
+                                   comparison.options.n_components, comparison.options.epochs)}};
 }
 
-void write_results(const std::string& folder, const Experiment& experiment, const ExperimentResult& result,
-                   Report report, const Context& context) {
+// `shown`: the model whose space is drawn and saved; empty when it was not finished.
+void write_results(const std::string& folder, const FittedModel& shown, const Dataset& test, Report report,
+                   const Context& context) {
   const std::filesystem::path place(folder);
-  for (const Trial& trial : result.trials) {
-    if (trial.method != "tocca-w" || trial.split != 0 || !trial.finished) continue;
-    save_model(trial.model, (place / "tocca-w.safetensors").string());
-    report.figures = space_figures(trial.model, experiment.splits[0].test, "tocca-w, test samples", context);
+  if (shown.view_count() > 0) {
+    save_model(shown, (place / "tocca-w.safetensors").string());
+    report.figures = space_figures(shown, test, "tocca-w, test samples", context);
   }
   write_file((place / "results.csv").string(), [&](std::ostream& out) { out << csv(report); });
   write_file((place / "report.html").string(), [&](std::ostream& out) { out << html(report); });
@@ -115,25 +124,31 @@ void write_results(const std::string& folder, const Experiment& experiment, cons
 
 int run_demo(const std::string& folder, Session& session) {
   if (!folder.empty()) require_folder("--out", folder);
-  const Experiment experiment = demo_experiment(session);
-  Context context = session.context(experiment.options.threads);
-  ExperimentResult result;
+  Comparison comparison = demo_comparison(session);
+  FittedModel shown;
+  comparison.fitted = [&shown](const std::string& method, std::size_t split, FittedModel model) {
+    if (method == "tocca-w" && split == 0) shown = std::move(model);
+  };
+  Context context = session.context(comparison.options.threads);
+  ComparisonResult result;
   {
     const InterruptScope interrupt;
     context.cancel = InterruptScope::flag();
-    result = run_experiment(experiment, context);
+    TrialStore store("");
+    result = run_comparison(store, comparison, context);
+    context.cancel = nullptr;
   }
-  Report report = session.report("Halves of handwritten digits", experiment.options.seed);
-  report.rows = result.rows;
-  report.facts = facts(experiment);
+  Report report = session.report("Halves of handwritten digits", comparison.options.seed);
+  report.rows = result_rows(result, comparison);
+  report.facts = facts(comparison);
   session.result(text_table(report));
   session.note(kExplanation);
   if (!folder.empty()) {
-    write_results(folder, experiment, result, report, context);
+    write_results(folder, shown, comparison.splits[0].test, report, context);
     session.note(
         fmt::format("\n{0}/report.html, {0}/results.csv and the model {0}/tocca-w.safetensors are written.\n", folder));
   }
-  session.json(json_rows(result.rows), experiment.options.seed, {});
+  session.json(json_rows(report.rows), comparison.options.seed, {});
   if (!result.interrupted) return kSuccess;
   session.warn("interrupted: the table holds what was finished");
   return kInterrupted;

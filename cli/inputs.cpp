@@ -20,7 +20,13 @@ bool exists(const std::string& path) {
 
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code ignored;
-  return std::filesystem::equivalent(a, b, ignored);
+  return std::filesystem::equivalent(file_of(a), file_of(b), ignored);
+}
+
+// Whether a view is the array of that name in its file, also transposed.
+bool is_array(const std::string& path, const std::string& name) {
+  const std::string array = path.substr(file_of(path).size());
+  return array == ":" + name || array == ":" + name + "'";
 }
 
 // A view that holds the labels as one of its columns would give the answer away.
@@ -28,7 +34,7 @@ void check_leak(const LoadedData& data, const LabelColumn& labels) {
   for (std::size_t v = 0; v < data.paths.size(); ++v) {
     const View& view = data.views.views[v];
     const bool among = std::find(view.features.begin(), view.features.end(), labels.column) != view.features.end();
-    if (!among || !same_file(data.paths[v], labels.path)) continue;
+    if (!(among || is_array(data.paths[v], labels.column)) || !same_file(data.paths[v], labels.path)) continue;
     throw InputError("--labels", fmt::format("column '{}' of {} is also a column of view '{}', which would learn from "
                                              "the answer; put labels in a file of their own",
                                              labels.column, labels.path, view.name));
@@ -56,8 +62,8 @@ LabelSource parse_labels(const std::string& text) {
 
 std::vector<std::string> input_files(const DataRequest& request) {
   std::vector<std::string> files;
-  for (const std::string& view : request.views) files.push_back(parse_view(view).path);
-  if (!request.labels.empty()) files.push_back(parse_labels(request.labels).path);
+  for (const std::string& view : request.views) files.push_back(file_of(parse_view(view).path));
+  if (!request.labels.empty()) files.push_back(file_of(parse_labels(request.labels).path));
   return files;
 }
 
@@ -82,7 +88,7 @@ LoadedData load(const DataRequest& request, Session& session) {
   for (const std::string& text : request.views) {
     const NamedPath view = parse_view(text);
     tables.push_back({view.name, read_table(view.path, {request.id_column})});
-    data.paths.push_back(view.path);
+    data.paths.push_back(tables.back().file.path);
   }
   JoinReport report;
   data.views = join_views(std::move(tables), &report);

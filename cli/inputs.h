@@ -37,7 +37,7 @@ struct DataRequest {
   std::string labels;
   std::string id_column;
 };
-/// The paths of all files in a request.
+/// The paths of all files in a request, without what they name within a file.
 std::vector<std::string> input_files(const DataRequest& request);
 enum class LabelUse { none, optional, required };
 void add_data_options(CLI::App& app, DataRequest& request, LabelUse labels);
@@ -50,7 +50,7 @@ struct TargetSource {
 
 struct LoadedData {
   Views views;
-  std::vector<std::string> paths;  ///< (V)
+  std::vector<std::string> paths;  ///< (V) with the array in it, where a file holds several
   std::string label_path;          ///< empty: none were asked for
   bool by_id = false;
 };

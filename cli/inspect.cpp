@@ -20,7 +20,7 @@ namespace {
 using nlohmann::ordered_json;
 
 bool is_data_file(const std::string& path) {
-  const std::string name = lower_case(path);
+  const std::string name = lower_case(file_of(path));
   return std::any_of(reader_formats().begin(), reader_formats().end(), [&](const ReaderFormat& format) {
     return std::any_of(format.endings.begin(), format.endings.end(),
                        [&](std::string_view ending) { return name.ends_with(ending); });
@@ -45,7 +45,22 @@ std::string stem(const std::string& path) {
   return name.substr(0, name.find('.', 1));
 }
 
+int inspect_parts(const std::string& path, const std::vector<TablePart>& parts, Session& session) {
+  std::vector<std::vector<std::string>> lines{{"variable", "class", "size"}};
+  ordered_json rows = ordered_json::array();
+  for (const TablePart& part : parts) {
+    lines.push_back({part.name, part.type, part.size});
+    rows.push_back({{"variable", part.name}, {"class", part.type}, {"size", part.size}});
+  }
+  session.result(align({{"file", path}}) + "\n" + align(lines));
+  session.json(rows, 0, {{"file", path}, {"kind", "variables"}});
+  return kSuccess;
+}
+
 int inspect_data(const std::string& path, const std::string& id_column, Session& session) {
+  if (const std::vector<TablePart> parts = table_parts(path); !parts.empty()) {
+    return inspect_parts(path, parts, session);
+  }
   const TableFile file = read_table(path, {id_column});
   const Index missing = count_missing(file.values);
   const std::string ids = file.ids.empty() ? "none" : name_some(file.ids);

@@ -45,17 +45,19 @@ std::string value_text(const std::string& where, const OptionField& field, const
                                              : "a whole number"));
 }
 
-// "[options] epochs: got 0" becomes "[run.toml:3] epochs: got 0".
-std::string without_place(const std::string& message) {
-  const std::size_t end = message.find("] ");
-  return message.starts_with('[') && end != std::string::npos ? message.substr(end + 2) : message;
-}
-
 void set_at(const std::string& where, Options& options, std::string_view key, std::string_view value) {
   try {
     set_option(options, key, value);
   } catch (const InputError& error) {
     throw InputError(where, without_place(error.what()));
+  }
+}
+
+toml::table parse_config(const std::string& path) {
+  try {
+    return toml::parse(read_file(path), path);
+  } catch (const toml::parse_error& error) {
+    throw InputError(fmt::format("{}:{}", path, error.source().begin.line), std::string(error.description()));
   }
 }
 
@@ -157,17 +159,24 @@ std::vector<TargetSource> target_sources(const SettingsRequest& request, const s
 }
 
 void read_config(const std::string& path, Options& options) {
-  toml::table table;
-  try {
-    table = toml::parse(read_file(path), path);
-  } catch (const toml::parse_error& error) {
-    throw InputError(fmt::format("{}:{}", path, error.source().begin.line), std::string(error.description()));
-  }
-  for (const auto& [key, node] : table) {
+  for (const auto& [key, node] : parse_config(path)) {
     const std::string where = fmt::format("{}:{}", path, key.source().begin.line);
     const OptionField& field = find_field(where, key.str());
     set_at(where, options, field.name, value_text(where, field, node));
   }
+}
+
+void fix_settings(const SettingsRequest& request, SearchSpace& space) {
+  std::set<std::string, std::less<>> fixed;
+  if (!request.config.empty()) {
+    for (const auto& [key, node] : parse_config(request.config)) fixed.emplace(key.str());
+  }
+  for (const std::string& text : request.sets) fixed.insert(text.substr(0, text.find('=')));
+  for (const auto& [name, value] : request.direct) {
+    if (!value.empty()) fixed.insert(name);
+  }
+  std::erase_if(space.parameters, [&](const Parameter& parameter) { return fixed.contains(parameter.option); });
+  std::erase_if(space.options, [&](const auto& option) { return fixed.contains(option.first); });
 }
 
 void apply_settings(const SettingsRequest& request, const Session& session, Options& options) {

@@ -8,6 +8,7 @@
 #include "cli/inputs.h"
 #include "cli/session.h"
 #include "tocca/methods/options.h"
+#include "tocca/search/space.h"
 
 namespace CLI {
 class App;
@@ -30,6 +31,9 @@ std::vector<TargetSource> target_sources(const SettingsRequest& request, const s
 void add_set_option(CLI::App& app, SettingsRequest& request);
 /// --config, --set and the flags of the options that are set most often.
 void add_settings_options(CLI::App& app, SettingsRequest& request);
+
+/// Takes out of a space what --config, --set or a flag fixes. Throws InputError as apply_settings does.
+void fix_settings(const SettingsRequest& request, SearchSpace& space);
 
 /// Reads a config file into `options`. Throws InputError naming file, line and key: not TOML, an unknown key, a value
 /// of the wrong type or out of range.

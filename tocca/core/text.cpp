@@ -26,6 +26,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+std::string without_place(const std::string& message) {
+  const std::size_t end = message.find("] ");
+  return message.starts_with('[') && end != std::string::npos ? message.substr(end + 2) : message;
+}
+
 std::vector<std::string> nearest_names(std::string_view word, std::span<const std::string> candidates,
                                        std::size_t limit) {
   const std::size_t farthest = std::max<std::size_t>(2, word.size() / 2);

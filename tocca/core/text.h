@@ -25,6 +25,10 @@ std::string join(const Range& items, std::string_view separator) {
 /// 4180).
 std::string csv_field(const std::string& text);
 
+/// The text of an error without the place it begins with, for a message that names another place:
+/// "[options] epochs: got 0" becomes "epochs: got 0".
+std::string without_place(const std::string& message);
+
 /// The candidates that `word` may be a misspelling of, nearest first, at most `limit`. Nearness is the edit distance
 /// (Levenshtein) without regard to case; what differs in more than half the letters of `word` (and more than two) is
 /// not offered.

@@ -14,7 +14,7 @@ namespace tocca {
 
 struct ReadOptions {
   /// Name of the column that holds sample ids. Empty: the first column, if it is named `sample`, `id` (in any case) or
-  /// nothing. Files without column names (.npy, .idx) have no ids.
+  /// nothing. Files without column names (.npy, .idx, .mat) have no ids.
   std::string id_column;
 };
 
@@ -34,6 +34,13 @@ struct LabelColumn {
   std::vector<std::string> ids;   ///< (n) or empty
 };
 
+/// One of several arrays in a file.
+struct TablePart {
+  std::string name;  ///< "X{2}": what a path names it by, as data.mat:X{2}
+  std::string type;  ///< "double", "cell", ...
+  std::string size;  ///< "210 x 1302"
+};
+
 struct ReaderFormat {
   std::string_view name;                  ///< "csv"
   std::vector<std::string_view> endings;  ///< ".csv", ".csv.gz", ...
@@ -43,21 +50,30 @@ struct ReaderFormat {
   LabelColumn (*read_labels)(const std::string& path, const std::string& column, const ReadOptions& options) = nullptr;
   /// Names of the columns besides the ids. Null: those of what `read` returns.
   std::vector<std::string> (*columns)(const std::string& path, const ReadOptions& options) = nullptr;
+  /// What `table_parts` returns. Null: a file holds one table.
+  std::vector<TablePart> (*parts)(const std::string& path) = nullptr;
 };
 
-/// CSV, TSV (RFC 4180; also .gz), NPY (memory-mapped), IDX (also .gz).
+/// CSV, TSV (RFC 4180; also .gz), NPY (memory-mapped), IDX (also .gz), MAT (MATLAB v5 and v7.3).
 std::span<const ReaderFormat> reader_formats();
+
+/// The file that a path names: data.mat of data.mat:X. Other paths are files themselves.
+std::string file_of(const std::string& path);
 
 /// Reads a table by its file's ending. Throws InputError that names the file and, where it can, line and column:
 /// missing, empty, header only, ragged, not a number, cut short, unknown ending (the known ones are listed).
 TableFile read_table(const std::string& path, const ReadOptions& options = {});
 
-/// Reads one column of a delimited file, or a whole one-column .npy/.idx file. `column` may be empty when the file has
-/// a single column besides the ids. Throws InputError listing the columns there are.
+/// Reads one column of a delimited file, a whole one-column .npy/.idx file, or a variable of a .mat file. `column` may
+/// be empty when the file has a single column besides the ids. Throws InputError listing the columns there are.
 LabelColumn read_labels(const std::string& path, const std::string& column, const ReadOptions& options = {});
 
 /// The names of the columns besides the ids of a file that holds labels. Throws InputError as read_labels does.
 std::vector<std::string> label_columns(const std::string& path, const ReadOptions& options = {});
+
+/// What a file of several arrays holds, for people; empty where the path names one table. Throws InputError as
+/// read_table does.
+std::vector<TablePart> table_parts(const std::string& path);
 
 /// What joining found out about the samples, for the user to read.
 struct JoinReport {

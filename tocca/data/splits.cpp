@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "tocca/core/error.h"
@@ -37,7 +39,95 @@ void check_split(const Labels& labels, Index samples, double fraction) {
   }
 }
 
+void check_folds(int k, std::size_t most, std::string_view what) {
+  if (k >= 2 && static_cast<std::size_t>(k) <= most) return;
+  throw InputError("folds", fmt::format("number of folds is out of range: got {}, need 2 to {}, the number of {}; "
+                                        "choose one such as 5",
+                                        k, most, what));
+}
+
+/// The rows of each group, in order of first appearance.
+std::vector<std::vector<std::size_t>> rows_of_groups(const std::vector<int>& codes, const std::vector<Index>& groups) {
+  if (groups.size() != codes.size()) {
+    throw InputError("folds", fmt::format("groups: got {}, need {}, one for each row", groups.size(), codes.size()));
+  }
+  std::map<Index, std::size_t> number;
+  std::vector<std::vector<std::size_t>> rows;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const auto [group, is_new] = number.emplace(groups[i], rows.size());
+    if (is_new) rows.emplace_back();
+    rows[group->second].push_back(i);
+  }
+  return rows;
+}
+
+std::vector<int> folds_of_rows(const std::vector<std::vector<std::size_t>>& members, const std::vector<int>& fold,
+                               std::size_t rows) {
+  std::vector<int> folds(rows);
+  for (std::size_t group = 0; group < members.size(); ++group) {
+    for (const std::size_t row : members[group]) folds[row] = fold[group];
+  }
+  return folds;
+}
+
+/// How many rows of each class the folds have so far.
+class FoldBalance {
+ public:
+  FoldBalance(const std::vector<int>& codes, int k) : codes_(codes), counts_(static_cast<std::size_t>(k)) {
+    for (const int code : codes) ++total_[std::max(code, -1)];
+  }
+
+  /// Puts a group's rows into the fold that stays nearest to balance, and returns it.
+  int add(const std::vector<std::size_t>& rows) {
+    std::map<int, double> group;
+    for (const std::size_t row : rows) ++group[std::max(codes_[row], -1)];
+    // An empty fold costs no more than any other and is the smallest, so that none stays empty.
+    std::vector<std::pair<double, double>> costs;
+    for (const Fold& fold : counts_) costs.emplace_back(cost(fold, group), fold.rows);
+    const auto best = static_cast<std::size_t>(std::ranges::min_element(costs) - costs.begin());
+    counts_[best].rows += static_cast<double>(rows.size());
+    for (const auto& [code, count] : group) counts_[best].of_class[code] += count;
+    return static_cast<int>(best);
+  }
+
+ private:
+  struct Fold {
+    double rows = 0;
+    std::map<int, double> of_class;
+  };
+
+  /// By how much Σ over classes (share − 1/k)² grows: Σ g (2 n + g − 2/k) for shares n of the fold and g of the group.
+  [[nodiscard]] double cost(const Fold& fold, const std::map<int, double>& group) const {
+    double sum = 0;
+    for (const auto& [code, count] : group) {
+      const auto found = fold.of_class.find(code);
+      const double there = found == fold.of_class.end() ? 0 : found->second / total_.at(code);
+      const double added = count / total_.at(code);
+      sum += added * (2 * there + (added - 2 / static_cast<double>(counts_.size())));
+    }
+    return sum;
+  }
+
+  const std::vector<int>& codes_;
+  std::map<int, double> total_;
+  std::vector<Fold> counts_;
+};
+
 }  // namespace
+
+Labels strata(const Dataset& data) {
+  if (!data.labels.codes.empty()) return data.labels;
+  for (const Target& target : data.targets) {
+    if (target.kind == TargetKind::classification) return target.labels;
+    if (target.kind != TargetKind::survival) continue;
+    Labels events{{}, {"censored", "event"}};
+    for (Index i = 0; i < target.size(); ++i) {
+      events.codes.push_back(target.known(i) ? static_cast<int>(target.values(i, 1)) : -1);
+    }
+    return events;
+  }
+  return {};
+}
 
 Split stratified_split(const Labels& labels, Index samples, double fraction, Rng rng) {
   check_split(labels, samples, fraction);
@@ -61,12 +151,7 @@ Split stratified_split(const Labels& labels, Index samples, double fraction, Rng
 }
 
 std::vector<int> stratified_folds(const std::vector<int>& codes, int k, Rng rng) {
-  if (k < 2 || static_cast<std::size_t>(k) > codes.size()) {
-    throw InputError("folds",
-                     fmt::format("number of folds is out of range: got {}, need 2 to {}, the number of samples; "
-                                 "choose one such as 5",
-                                 k, codes.size()));
-  }
+  check_folds(k, codes.size(), "samples");
   std::vector<int> folds(codes.size());
   int next = 0;  // goes on from class to class, so that the folds are of equal size too
   for (const auto& [code, members] : shuffled_groups(codes, rng)) {
@@ -79,22 +164,32 @@ std::vector<int> stratified_folds(const std::vector<int>& codes, int k, Rng rng)
 }
 
 std::vector<int> grouped_folds(const std::vector<int>& codes, const std::vector<Index>& groups, int k, Rng rng) {
-  if (groups.size() != codes.size()) {
-    throw InputError("folds", fmt::format("groups: got {}, need {}, one for each row", groups.size(), codes.size()));
-  }
-  std::map<Index, std::size_t> number;  // of a group, in order of first appearance
+  const std::vector<std::vector<std::size_t>> members = rows_of_groups(codes, groups);
   std::vector<int> code_of_group;
-  for (std::size_t i = 0; i < codes.size(); ++i) {
-    const auto [group, is_new] = number.emplace(groups[i], number.size());
-    if (is_new) code_of_group.push_back(codes[i]);
-    if (code_of_group[group->second] == codes[i]) continue;
-    throw InputError("folds", fmt::format("group {}: got rows of classes {} and {}, need one class", groups[i],
-                                          code_of_group[group->second], codes[i]));
+  for (const std::vector<std::size_t>& rows : members) {
+    code_of_group.push_back(codes[rows[0]]);
+    for (const std::size_t row : rows) {
+      if (codes[row] == codes[rows[0]]) continue;
+      throw InputError("folds", fmt::format("group {}: got rows of classes {} and {}, need one class", groups[row],
+                                            codes[rows[0]], codes[row]));
+    }
   }
-  const std::vector<int> fold_of_group = stratified_folds(code_of_group, k, rng);
-  std::vector<int> folds;
-  for (const Index group : groups) folds.push_back(fold_of_group[number.at(group)]);
-  return folds;
+  return folds_of_rows(members, stratified_folds(code_of_group, k, rng), codes.size());
+}
+
+std::vector<int> group_folds(const std::vector<int>& codes, const std::vector<Index>& groups, int k, Rng rng) {
+  const std::vector<std::vector<std::size_t>> members = rows_of_groups(codes, groups);
+  check_folds(k, members.size(), "groups");
+  const auto size_of = [&](Index group) { return members[static_cast<std::size_t>(group)].size(); };
+  std::vector<Index> order = rng.split("groups").permutation(static_cast<Index>(members.size()));
+  std::ranges::stable_sort(order, std::ranges::greater(), size_of);
+
+  FoldBalance balance(codes, k);
+  std::vector<int> fold_of_group(members.size());
+  for (const Index group : order) {
+    fold_of_group[static_cast<std::size_t>(group)] = balance.add(members[static_cast<std::size_t>(group)]);
+  }
+  return folds_of_rows(members, fold_of_group, codes.size());
 }
 
 }  // namespace tocca

@@ -14,6 +14,10 @@ struct Split {
   std::vector<Index> test;   ///< ascending; the held-out part
 };
 
+/// What splits spread evenly: the classes, or without any those of the first target that has some, or whether the event
+/// of a survival target was seen; empty where there is none of that.
+Labels strata(const Dataset& data);
+
 /// Holds out about `fraction` of the samples, in each class (and among the unlabelled) alike; every class with at least
 /// two samples keeps one in each part. Labels may be empty (no stratification). 0 < fraction < 1.
 Split stratified_split(const Labels& labels, Index samples, double fraction, Rng rng);
@@ -24,5 +28,11 @@ std::vector<int> stratified_folds(const std::vector<int>& codes, int k, Rng rng)
 /// The same when several rows belong to one sample: rows of equal `groups` (any numbers) share a fold and a code, so
 /// that no sample is on both sides. k is at most the number of groups.
 std::vector<int> grouped_folds(const std::vector<int>& codes, const std::vector<Index>& groups, int k, Rng rng);
+
+/// The same when the rows of a group may be of different classes, such as several samples of a patient: groups in order
+/// of falling size (equal ones at random), each to the fold where the sum over classes of (share of the class − 1/k)²
+/// grows least, of equal ones to the smallest. Unlabelled rows (−1) count as a class. Throws InputError unless k is
+/// from 2 to the number of groups.
+std::vector<int> group_folds(const std::vector<int>& codes, const std::vector<Index>& groups, int k, Rng rng);
 
 }  // namespace tocca

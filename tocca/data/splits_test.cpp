@@ -169,5 +169,73 @@ TEST(GroupedFolds, RefuseGroupsOfTwoClasses) {
             "[folds] groups: got 1, need 2, one for each row");
 }
 
+/// Patients with 1 to 6 samples, of which some are of class 1 and some unlabelled.
+struct Patients {
+  std::vector<int> codes;
+  std::vector<Index> groups;
+};
+Patients patients(Index count) {
+  Patients some;
+  Rng rng(5);
+  for (Index patient = 0; patient < count; ++patient) {
+    for (Index i = 0; i <= patient % 6; ++i) {
+      some.codes.push_back(static_cast<int>(rng.below(3)) - 1);
+      some.groups.push_back(1000 - patient);
+    }
+  }
+  return some;
+}
+
+TEST(GroupFolds, KeepGroupsTogetherAndClassesEven) {
+  const Patients data = patients(60);
+  for (const int k : {2, 5}) {
+    const std::vector<int> folds = group_folds(data.codes, data.groups, k, Rng(1));
+    std::map<Index, std::set<int>> of_group;
+    std::map<int, std::map<int, double>> share;  // [class][fold]
+    const auto rows = static_cast<double>(folds.size());
+    for (std::size_t i = 0; i < folds.size(); ++i) {
+      of_group[data.groups[i]].insert(folds[i]);
+      share[data.codes[i]][folds[i]] += 1 / static_cast<double>(std::ranges::count(data.codes, data.codes[i]));
+      share[100][folds[i]] += 1 / rows;
+    }
+    for (const auto& [group, in] : of_group) EXPECT_EQ(in.size(), 1U) << group;
+    for (const auto& [code, in_fold] : share) {
+      ASSERT_EQ(in_fold.size(), static_cast<std::size_t>(k)) << code;
+      for (const auto& [fold, part] : in_fold) EXPECT_NEAR(part, 1.0 / k, 0.02) << code;
+    }
+  }
+}
+
+TEST(GroupFolds, LeaveNoFoldEmpty) {
+  // The first group has nearly everything of class 0, and the others hardly weigh.
+  const std::vector<int> codes{0, 0, 0, 0, 0, 0, 0, 0, 0, 1, -1};
+  const std::vector<Index> groups{7, 7, 7, 7, 7, 7, 7, 7, 8, 9, 10};
+  for (const int k : {2, 3, 4}) {
+    const std::vector<int> folds = group_folds(codes, groups, k, Rng(1));
+    EXPECT_EQ(std::set<int>(folds.begin(), folds.end()).size(), static_cast<std::size_t>(k));
+  }
+}
+
+TEST(GroupFolds, DependOnTheSeedOnly) {
+  const Patients data = patients(30);
+  const std::vector<int> folds = group_folds(data.codes, data.groups, 3, Rng(1));
+  EXPECT_EQ(folds, group_folds(data.codes, data.groups, 3, Rng(1)));
+  EXPECT_NE(folds, group_folds(data.codes, data.groups, 3, Rng(2)));
+}
+
+TEST(GroupFolds, RefuseImpossibleCounts) {
+  for (const int k : {-1, 1, 3}) {
+    EXPECT_THAT(error_message<InputError>([&] {
+                  group_folds({0, 1, 1, 0}, {5, 5, 6, 6}, k, Rng(1));
+                }),
+                HasSubstr("[folds] number of folds is out of range: got " + std::to_string(k) +
+                          ", need 2 to 2, the number of groups; choose"));
+  }
+  EXPECT_EQ(error_message<InputError>([] {
+              group_folds({0, 1}, {7}, 2, Rng(1));
+            }),
+            "[folds] groups: got 1, need 2, one for each row");
+}
+
 }  // namespace
 }  // namespace tocca

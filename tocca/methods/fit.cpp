@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tocca/core/error.h"
+#include "tocca/data/fingerprint.h"
 #include "tocca/data/splits.h"
 #include "tocca/evaluate/protocol.h"
 #include "tocca/methods/linear.h"
@@ -125,23 +126,6 @@ TrainingData training_data(const FittedModel& model, const Dataset& data) {
           }};
 }
 
-// Tells one set of data and settings from another: 64 bits of all that training depends on (FNV-1a).
-class Fingerprint {
- public:
-  void add(std::string_view text) {
-    for (const char byte : text) value_ = (value_ ^ static_cast<unsigned char>(byte)) * 0x100000001b3ULL;
-    value_ = (value_ ^ 0xff) * 0x100000001b3ULL;
-  }
-  template <class Values>
-  void add_numbers(const Values& values) {
-    add({reinterpret_cast<const char*>(values.data()), static_cast<std::size_t>(values.size()) * sizeof(values[0])});
-  }
-  [[nodiscard]] std::string text() const { return fmt::format("{:016x}", value_); }
-
- private:
-  std::uint64_t value_ = 0xcbf29ce484222325ULL;
-};
-
 // Columns enter by their means and scales in training; samples by their ids, labels, targets and which views they have.
 std::string fingerprint(const FittedModel& model, const Dataset& training, const Dataset* validation) {
   Fingerprint print;
@@ -153,15 +137,7 @@ std::string fingerprint(const FittedModel& model, const Dataset& training, const
     print.add_numbers(view.standardizer.scale);
   }
   for (const Dataset* data : {&training, validation}) {
-    if (data == nullptr) continue;
-    for (const std::string& sample : data->views.samples) print.add(sample);
-    for (const View& view : data->views.views) print.add_numbers(view.row_of_sample);
-    print.add_numbers(data->labels.codes);
-    for (const Target& target : data->targets) {
-      print.add_numbers(target.labels.codes);
-      const Eigen::Map<const Vector<double>> values(target.values.data(), target.values.size());
-      print.add_numbers(values);
-    }
+    if (data != nullptr) add_samples(print, *data);
   }
   return print.text();
 }
@@ -194,27 +170,12 @@ struct Parts {
   std::optional<Dataset> validation;
 };
 
-// What a split spreads evenly: classes, or without any whether the event of a survival target was seen.
-Labels strata_of(const Dataset& data) {
-  if (!data.labels.codes.empty()) return data.labels;
-  for (const Target& target : data.targets) {
-    if (target.kind == TargetKind::classification) return target.labels;
-    if (target.kind != TargetKind::survival) continue;
-    Labels events{{}, {"censored", "event"}};
-    for (Index i = 0; i < target.size(); ++i) {
-      events.codes.push_back(target.known(i) ? static_cast<int>(target.values(i, 1)) : -1);
-    }
-    return events;
-  }
-  return {};
-}
-
 Parts split(const Method& method, Dataset training, const Dataset* validation, const Options& options) {
   const bool needed = method.family == Family::deep || options.view_weights == "validation";
   if (!needed) return {std::move(training), std::nullopt};
   if (validation != nullptr) return {std::move(training), *validation};
   if (options.validation <= 0) return {std::move(training), std::nullopt};
-  const Split parts = stratified_split(strata_of(training), training.views.size(), options.validation,
+  const Split parts = stratified_split(strata(training), training.views.size(), options.validation,
                                        Rng(options.seed).split("validation"));
   return {training.select(parts.train), training.select(parts.test)};
 }
@@ -250,9 +211,9 @@ void keep_label_fraction(Dataset& training, const Options& options) {
     if (training.labelled(i)) known.push_back(i);
   }
   if (known.size() < 2) return;  // nothing is known, or nothing can be spared
-  const Labels strata = strata_of(training);
+  const Labels spread = strata(training);
   const Split parts =
-      stratified_split(strata.codes.empty() ? strata : strata.select(known), static_cast<Index>(known.size()),
+      stratified_split(spread.codes.empty() ? spread : spread.select(known), static_cast<Index>(known.size()),
                        options.label_fraction, Rng(options.seed).split("label fraction"));
   for (const Index k : parts.train) {
     const Index sample = known[static_cast<std::size_t>(k)];

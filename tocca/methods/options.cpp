@@ -200,7 +200,9 @@ T parse(const OptionField& field, std::string_view text) {
   }
 }
 
-const OptionField& find(std::string_view name) {
+}  // namespace
+
+const OptionField& find_option(std::string_view name) {
   std::vector<std::string> names;
   for (const OptionField& field : fields()) {
     if (field.name == name) return field;
@@ -208,8 +210,6 @@ const OptionField& find(std::string_view name) {
   }
   throw InputError("options", unknown_name("option", name, names));
 }
-
-}  // namespace
 
 std::span<const OptionField> option_fields() { return fields(); }
 
@@ -224,7 +224,7 @@ void Options::validate() const {
 }
 
 void set_option(Options& options, std::string_view name, std::string_view value) {
-  const OptionField& field = find(name);
+  const OptionField& field = find_option(name);
   std::visit([&](auto member) { options.*member = parse<std::decay_t<decltype(options.*member)>>(field, value); },
              field.member);
   check(field, options);

@@ -91,6 +91,8 @@ struct OptionField {
 
 /// Every option, in the order shown to users.
 std::span<const OptionField> option_fields();
+/// Throws InputError for an unknown name, offering near ones.
+const OptionField& find_option(std::string_view name);
 
 /// What a field allows, as text: "0 to less than 1", "mean, drop"; empty: checked elsewhere.
 std::string allowed_values(const OptionField& field);

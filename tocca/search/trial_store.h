@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tocca/evaluate/protocol.h"
@@ -69,15 +70,15 @@ struct NewTrial {
 ///       store.finish(*claim);
 ///     }
 ///
-/// A trial belongs to whoever claimed it as long as that process lives: claims are renewed every few seconds by a thread
-/// of the store. A claim that was not renewed for a minute, or whose process is gone from this machine, is free again,
-/// with the folds that it finished. The file is in WAL mode, so it must lie on a local disk.
-/// All functions may be called from several threads. They throw Error when the file cannot be read or written (full
-/// disk, locked for more than half a minute).
+/// A trial belongs to whoever claimed it as long as that process lives: claims are renewed every few seconds by a
+/// thread of the store. A claim that was not renewed for a minute, or whose process is gone from this machine, is free
+/// again, with the folds that it finished. The file is in WAL mode, so it must lie on a local disk. All functions may
+/// be called from several threads. They throw Error when the file cannot be read or written (full disk, locked for more
+/// than half a minute).
 class TrialStore {
  public:
-  /// Opens or makes the file; an empty path: in memory, gone with the object. Throws InputError for a file that is not a
-  /// trial store, or of a later format.
+  /// Opens or makes the file; an empty path: in memory, gone with the object. Throws InputError for a file that is not
+  /// a trial store, or of a later format.
   explicit TrialStore(const std::string& path);
   ~TrialStore();
   TrialStore(const TrialStore&) = delete;
@@ -103,8 +104,8 @@ class TrialStore {
   };
   /// Takes the lowest-numbered trial that nobody works on, of those below `limit` in a rung. Nothing: there is none.
   std::optional<Claim> claim(Study study, Index rung, Index limit);
-  /// Keeps a fold of a claimed trial at once; replaces one of the same number. Returns false where the claim was lost to
-  /// another process, which then does the same work.
+  /// Keeps a fold of a claimed trial at once; replaces one of the same number. Returns false where the claim was lost
+  /// to another process, which then does the same work.
   bool keep_fold(const Claim& claim, const FoldRecord& fold);
   /// The trial is done: its value is the mean of its folds'. False where the claim was lost.
   bool finish(const Claim& claim);
@@ -112,12 +113,13 @@ class TrialStore {
   /// Gives an interrupted trial back; its folds stay.
   bool release(const Claim& claim);
 
-  /// Trials of a study by rung and number, with folds, scores and histories where asked for.
+  /// Trials of a study by rung and number with their folds and scores, and where asked for with the histories.
   [[nodiscard]] std::vector<TrialRecord> trials(Study study, bool with_history = false) const;
   /// Trials below `limit` in a rung that are waiting or running.
   [[nodiscard]] Index unfinished(Study study, Index rung, Index limit) const;
 
-  /// A file for the state of a fold's training, beside the store (made with its folder); empty for a store in memory.
+  /// The name of a file for the state of a fold's training, in a folder beside the store that is made where it is
+  /// missing. The same in every rung, so that a later one can go on from there. Empty for a store in memory.
   [[nodiscard]] std::string checkpoint(const Claim& claim, Index fold) const;
   [[nodiscard]] const std::string& path() const;
 

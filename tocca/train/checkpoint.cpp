@@ -37,10 +37,21 @@ std::optional<TensorFile> Checkpoint::load() const {
   return state;
 }
 
+bool Checkpoint::due(bool must) {
+  if (!wanted()) return false;
+  const Time now = std::chrono::steady_clock::now();
+  if (now < next_ && !must) return false;
+  begun_ = now;
+  return true;
+}
+
 void Checkpoint::keep(TensorFile state) {
+  constexpr int kTimesItsCost = 20;
   latest_ = std::move(state);
   const auto age = std::chrono::steady_clock::now() - written_;
   if (std::chrono::duration<double>(age).count() >= options_.seconds) write();
+  const Time now = std::chrono::steady_clock::now();
+  next_ = now + kTimesItsCost * (now - begun_);
 }
 
 void Checkpoint::write() {

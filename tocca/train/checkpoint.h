@@ -12,7 +12,7 @@ namespace tocca {
 /// Example:
 ///     Checkpoint checkpoint({"run.checkpoint", "what data and settings this is of"});
 ///     if (auto state = checkpoint.load()) restore(*state);
-///     ... checkpoint.keep(state_after_this_epoch); ...
+///     ... if (checkpoint.due()) checkpoint.keep(state_after_this_epoch); ...
 ///     finished ? checkpoint.remove() : checkpoint.write();
 struct CheckpointOptions {
   std::string path = {};         ///< empty: nothing is kept
@@ -28,6 +28,9 @@ class Checkpoint {
   /// The state in the file; nothing where there is no file. Throws InputError for a file of another kind or of another
   /// fingerprint, which stays as it is.
   [[nodiscard]] std::optional<TensorFile> load() const;
+  /// Whether to make a state to keep: not so often that making states takes more than a twentieth of the time, unless
+  /// one `must` be kept. An interrupted training then repeats a few epochs.
+  [[nodiscard]] bool due(bool must = false);
   /// Takes a state; writes it if the last write was long enough ago.
   void keep(TensorFile state);
   /// Writes the state taken last, if it is not yet written.
@@ -38,7 +41,8 @@ class Checkpoint {
  private:
   CheckpointOptions options_;
   std::optional<TensorFile> latest_;  // not yet written
-  std::chrono::steady_clock::time_point written_;
+  using Time = std::chrono::steady_clock::time_point;
+  Time written_, begun_, next_;  // the last write; when the last state was begun; when the next is due
 };
 
 }  // namespace tocca

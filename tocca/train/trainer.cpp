@@ -95,7 +95,7 @@ class Run {
       if (!run_epoch(record, phase)) break;
       finish_epoch(record);
       if (summary_.status == TrainStatus::diverged) break;
-      keep_state();
+      keep_state(epoch == context_.pause_after);
       if (stopped_early(record) || paused(epoch)) break;
     }
   }
@@ -106,8 +106,8 @@ class Run {
     return true;
   }
 
-  void keep_state() {
-    if (!checkpoint_.wanted()) return;
+  void keep_state(bool must = false) {
+    if (!checkpoint_.due(must)) return;
     TensorFile state;
     add_values(state, "parameters", network_.parameters.values());
     add_values(state, "statistics", network_.statistics.values());

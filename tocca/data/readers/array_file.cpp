@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 #include "tocca/core/error.h"
+#include "tocca/data/text.h"
 
 namespace tocca::detail {
 
@@ -43,6 +45,16 @@ TableFile unnamed_table(const std::string& path, Table values) {
   TableFile file{path, std::move(values), {}, {}};
   for (Index j = 0; j < file.values.columns(); ++j) file.features.push_back(fmt::format("c{}", j));
   return file;
+}
+
+std::vector<std::string> column_texts(const Table& values, Index column) {
+  std::vector<std::string> texts;
+  texts.reserve(static_cast<std::size_t>(values.rows()));
+  for (Index i = 0; i < values.rows(); ++i) {
+    const double value = values.at(i, column);
+    texts.push_back(std::isnan(value) ? std::string() : number_text(value));
+  }
+  return texts;
 }
 
 }  // namespace tocca::detail

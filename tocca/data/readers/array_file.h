@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "tocca/data/readers.h"
 
@@ -24,5 +25,8 @@ void check_length(const std::string& path, std::size_t got, std::size_t need);
 
 /// A file without ids whose columns are named c0, c1, ...
 TableFile unnamed_table(const std::string& path, Table values);
+
+/// The numbers of a column as labels: empty where one is missing.
+std::vector<std::string> column_texts(const Table& values, Index column);
 
 }  // namespace tocca::detail

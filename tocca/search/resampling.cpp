@@ -1,0 +1,93 @@
+#include "tocca/search/resampling.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "tocca/core/error.h"
+
+namespace tocca {
+namespace {
+
+void check(const Dataset& data, const Resampling& how) {
+  const auto refuse = [](const char* what, const auto& got, const std::string& need) {
+    throw InputError("resampling", fmt::format("{}: got {}, need {}", what, got, need));
+  };
+  const auto n = data.views.size();
+  if (how.repeats < 1) refuse("repeats", how.repeats, "1 or more");
+  if (how.folds < 0 || how.folds == 1) refuse("folds", how.folds, "2 or more, or 0 for random splits");
+  if (how.folds == 0 && !(how.held_out > 0 && how.held_out < 1)) {
+    refuse("held-out share", how.held_out, "more than 0 and less than 1");
+  }
+  if (!how.groups.empty() && static_cast<Index>(how.groups.size()) != n) {
+    refuse("groups", how.groups.size(), fmt::format("{}, one for each sample", n));
+  }
+  const auto units = how.groups.empty()
+                         ? n
+                         : static_cast<Index>(std::set<Index>(how.groups.begin(), how.groups.end()).size());
+  const char* const of = how.groups.empty() ? "samples" : "groups";
+  if (units < 2) refuse(of, units, "at least 2 to split");
+  if (how.folds > units) refuse("folds", how.folds, fmt::format("at most {}, the number of {}", units, of));
+}
+
+Split split_at(const std::vector<int>& folds, int fold) {
+  Split split;
+  for (std::size_t i = 0; i < folds.size(); ++i) {
+    (folds[i] == fold ? split.test : split.train).push_back(static_cast<Index>(i));
+  }
+  return split;
+}
+
+std::vector<int> codes_of(const Dataset& data) {
+  std::vector<int> codes = strata(data).codes;
+  if (codes.empty()) codes.assign(static_cast<std::size_t>(data.views.size()), -1);
+  return codes;
+}
+
+void add_folds(std::vector<Split>& splits, const std::vector<int>& codes, const Resampling& how, const Rng& rng) {
+  const int k = static_cast<int>(how.folds);
+  const std::vector<int> folds =
+      how.groups.empty() ? stratified_folds(codes, k, rng) : group_folds(codes, how.groups, k, rng);
+  for (int fold = 0; fold < k; ++fold) splits.push_back(split_at(folds, fold));
+}
+
+// With groups, one fold of as many as make its share about the one wanted.
+Split random_split(const Dataset& data, const std::vector<int>& codes, const Resampling& how, const Rng& rng) {
+  if (how.groups.empty()) return stratified_split(strata(data), data.views.size(), how.held_out, rng);
+  const auto groups = std::set<Index>(how.groups.begin(), how.groups.end()).size();
+  const double share = std::min(how.held_out, 1 - how.held_out);
+  const int k = std::clamp(static_cast<int>(std::lround(1 / share)), 2, static_cast<int>(groups));
+  Split split = split_at(group_folds(codes, how.groups, k, rng), 0);
+  if (how.held_out > 0.5) std::swap(split.train, split.test);
+  return split;
+}
+
+}  // namespace
+
+std::string Resampling::text() const {
+  const std::string grouped = groups.empty() ? "" : ", grouped";
+  if (folds > 0) {
+    return fmt::format("{}-fold cross-validation{}{}", folds, repeats > 1 ? fmt::format(", {} times", repeats) : "",
+                       grouped);
+  }
+  return fmt::format("{} random split{}, {} held out{}", repeats, repeats > 1 ? "s" : "", held_out, grouped);
+}
+
+std::vector<Split> resample(const Dataset& data, const Resampling& how, const Rng& rng) {
+  check(data, how);
+  const std::vector<int> codes = codes_of(data);
+  std::vector<Split> splits;
+  for (Index repeat = 0; repeat < how.repeats; ++repeat) {
+    const Rng own = rng.split("repeat", static_cast<std::uint64_t>(repeat));
+    if (how.folds > 0) {
+      add_folds(splits, codes, how, own);
+    } else {
+      splits.push_back(random_split(data, codes, how, own));
+    }
+  }
+  return splits;
+}
+
+}  // namespace tocca

@@ -1,0 +1,199 @@
+#include "tocca/search/trial_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <utility>
+
+#include "tocca/core/error.h"
+
+namespace tocca {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+Index unfinished(std::span<const TrialWork> works) {
+  Index count = 0;
+  for (const TrialWork& work : works) count += work.store.unfinished(work.study, work.rung, work.limit);
+  return count;
+}
+
+// Adds up what the trials of this process, side by side, and those of others have done.
+class Board {
+ public:
+  Board(std::span<const TrialWork> works, Index left, std::size_t threads, const Context& context)
+      : works_(works), context_(context), left_(left), shares_(threads, 0), best_(works.size(), kNaN) {
+    for (std::size_t w = 0; w < works.size(); ++w) {
+      for (const TrialRecord& trial : works[w].store.trials(works[w].study)) {
+        if (trial.rung != works[w].rung || trial.number >= works[w].limit) continue;
+        ++total_;
+        if (trial.state == TrialState::finished) better(w, trial.value);
+      }
+    }
+  }
+
+  void set(std::size_t thread, double share) {
+    const std::lock_guard lock(mutex_);
+    shares_[thread] = share;
+    report();
+  }
+
+  void finished(std::size_t thread, const TrialWork& work, const TrialRecord& trial, double value) {
+    const std::lock_guard lock(mutex_);
+    shares_[thread] = 0;
+    if (better(static_cast<std::size_t>(&work - works_.data()), value)) {
+      context_.info(fmt::format("{}: trial {}, {} {:.4g}, the best so far", work.title, trial.number,
+                                work.metric.text(), value));
+    }
+    left_ = unfinished(works_);
+    report();
+  }
+
+ private:
+  bool better(std::size_t work, double value) {
+    double& best = best_[work];
+    const Metric& metric = works_[work].metric;
+    if (std::isnan(value) || (!std::isnan(best) && metric.goodness(value) <= metric.goodness(best))) return false;
+    best = value;
+    return works_[work].tells_best;
+  }
+
+  void report() {
+    if (!context_.progress) return;
+    double done = static_cast<double>(total_ - left_);
+    for (const double share : shares_) done += share;
+    Progress state{works_.front().title, std::min(done, static_cast<double>(total_)), static_cast<double>(total_), {}};
+    if (works_.size() == 1 && !std::isnan(best_[0])) state.values.emplace_back("best", best_[0]);
+    context_.report(state);
+  }
+
+  std::span<const TrialWork> works_;
+  const Context& context_;
+  std::mutex mutex_;
+  Index total_ = 0;
+  Index left_ = 0;
+  std::vector<double> shares_;  // of the trial that each thread is at
+  std::vector<double> best_;    // of each work
+};
+
+Context context_of_fold(const TrialWork& work, const TrialStore::Claim& claim, Index fold, Board& board,
+                        std::size_t thread, const Context& context) {
+  Context own = context;
+  own.checkpoint = work.store.checkpoint(claim, fold);
+  own.log = [&work, &claim, &context](LogLevel level, std::string_view text) {
+    if (level != LogLevel::warning) return;
+    context.warn(fmt::format("{}, trial {}: {}", work.title, claim.record.number, text));
+  };
+  own.progress = [&work, &board, thread, fold](const Progress& state) {
+    const double share = state.total > 0 ? state.done / state.total : 0;
+    board.set(thread, (static_cast<double>(fold) + share) / static_cast<double>(work.folds));
+  };
+  return own;
+}
+
+// The folds that an earlier owner did not finish. NaN where the claim went to another process.
+double run_folds(const TrialWork& work, const TrialStore::Claim& claim, Board& board, std::size_t thread,
+                 const Context& context) {
+  std::vector<double> values;
+  for (const FoldRecord& fold : claim.record.folds) values.push_back(fold.value);
+  for (Index fold = 0; fold < work.folds; ++fold) {
+    const auto& done = claim.record.folds;
+    const bool there = std::any_of(done.begin(), done.end(), [&](const FoldRecord& f) { return f.fold == fold; });
+    if (there) continue;
+    const Context own = context_of_fold(work, claim, fold, board, thread, context);
+    FoldRecord record = work.run(claim.record, fold, own);
+    record.fold = fold;
+    values.push_back(record.value);
+    if (!work.store.keep_fold(claim, record)) return kNaN;
+  }
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+// False: interrupted.
+bool run_trial(const TrialWork& work, const TrialStore::Claim& claim, Board& board, std::size_t thread,
+               const Context& context) {
+  try {
+    const double value = run_folds(work, claim, board, thread, context);
+    work.store.finish(claim);
+    board.finished(thread, work, claim.record, value);
+  } catch (const Interrupted&) {
+    work.store.release(claim);
+    return false;
+  } catch (const std::bad_alloc&) {
+    work.store.fail(claim, "not enough memory");
+    board.finished(thread, work, claim.record, kNaN);
+  } catch (const Error& error) {
+    work.store.fail(claim, error.what());
+    context.warn(fmt::format("{}: trial {} failed: {}", work.title, claim.record.number, error.what()));
+    board.finished(thread, work, claim.record, kNaN);
+  }
+  return true;
+}
+
+// Claims and does one trial of the first work that has one. False: there was none, or it was interrupted.
+bool run_next(std::span<const TrialWork> works, Board& board, std::size_t thread, const Context& context) {
+  for (const TrialWork& work : works) {
+    if (const auto claim = work.store.claim(work.study, work.rung, work.limit)) {
+      return run_trial(work, *claim, board, thread, context);
+    }
+  }
+  return false;
+}
+
+// Until nothing is left, other processes' trials included: one that dies leaves its trials to us.
+void run_until_done(std::span<const TrialWork> works, Board& board, std::size_t thread, const Context& context) {
+  constexpr auto kPause = std::chrono::milliseconds(20);
+  while (!context.cancelled()) {
+    if (run_next(works, board, thread, context)) continue;
+    if (context.cancelled() || unfinished(works) == 0) return;
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+}  // namespace
+
+bool run_trials(std::span<const TrialWork> works, const Context& context) {
+  const Index left = unfinished(works);
+  if (left == 0) return true;
+  if (context.cancelled()) return false;
+  const Index threads = std::min<Index>(left, context.workers ? context.workers->threads() : 1);
+  Board board(works, left, static_cast<std::size_t>(threads), context);
+  context.parallel(threads,
+                   [&](Index thread) { run_until_done(works, board, static_cast<std::size_t>(thread), context); });
+  return unfinished(works) == 0;
+}
+
+FoldRecord fit_fold(const FoldFit& fold, FittedModel* model, const Context& context) {
+  const auto start = std::chrono::steady_clock::now();
+  // Without labels CCA does not fit a classifier of its own, which the protocol has no use for.
+  const bool unsupervised = fold.scoring.metric.cross_view() && !find_method(fold.options.method).needs_labels;
+  const auto seen = [&](const Dataset& data) { return unsupervised ? Dataset{data.views, {}, {}} : data; };
+  const Dataset training = seen(fold.training);
+  std::optional<Dataset> validation;
+  if (fold.validation != nullptr) validation = seen(*fold.validation);
+  FitResult fitted = fit(training, validation ? &*validation : nullptr, fold.options, context);
+  const TrainSummary& summary = fitted.summary;
+  if (summary.status == TrainStatus::interrupted) throw Interrupted("fit", summary.message);
+  if (summary.status == TrainStatus::diverged) throw Error("fit", summary.message);
+  FoldRecord record;
+  record.scores = score_model(fitted.model, fold.training, fold.test, fold.scoring, Rng(fold.options.seed), context);
+  if (context.cancelled()) throw Interrupted("fit", "interrupted while it was scored");
+  record.value = value_of(fold.scoring.metric, record.scores);
+  record.status = name_of(summary.status);
+  record.message = summary.message;
+  record.epochs = summary.epochs;
+  record.best_epoch = summary.best_epoch;
+  record.history = fitted.summary.history;
+  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (model != nullptr) *model = std::move(fitted.model);
+  return record;
+}
+
+}  // namespace tocca

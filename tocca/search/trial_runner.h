@@ -1,0 +1,46 @@
+/// Doing the trials of a study, in as many threads as there are, beside whatever other processes do.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "tocca/core/context.h"
+#include "tocca/search/metric.h"
+#include "tocca/search/trial_store.h"
+
+namespace tocca {
+
+/// What is to be done: the trials below `limit` in one rung of a study.
+struct TrialWork {
+  TrialStore& store;
+  TrialStore::Study study;
+  Index rung = 0;
+  Index limit = 0;
+  Index folds = 1;         ///< fits of a trial
+  std::string title;       ///< in progress and messages
+  Metric metric;           ///< for the best so far
+  bool tells_best = true;  ///< a message for each trial that is better than all before
+  /// Does one fold. What it throws ends the trial: Interrupted gives it back, anything else makes it fail with that
+  /// reason. `context` has the file for the state of its training.
+  std::function<FoldRecord(const TrialRecord&, Index fold, const Context& context)> run;
+};
+
+/// Works on several studies, one after the other. Returns when none of the trials is waiting or running, here or in
+/// another process; false when the context was cancelled before that. A trial takes one thread where there are more
+/// trials than one, so that the work of a search is spread as widely as can be; results do not depend on it.
+bool run_trials(std::span<const TrialWork> works, const Context& context);
+
+/// A fit and its scores.
+struct FoldFit {
+  const Dataset& training;
+  const Dataset* validation;  ///< for early stopping; null: options.validation is held out of `training`
+  const Dataset& test;        ///< scored on
+  Options options;
+  ScoringOptions scoring;
+};
+/// One fold. `model`, where not null, receives what was fitted. Throws Interrupted when the context was cancelled, Error
+/// when training diverged, and what `fit` throws.
+FoldRecord fit_fold(const FoldFit& fold, FittedModel* model, const Context& context);
+
+}  // namespace tocca
