@@ -59,9 +59,12 @@ TEST_F(MatFiles, HoldViewsAndLabels) {
 }
 
 TEST_F(MatFiles, AreNotReplaced) {
-  const Outcome outcome = tocca(fit(path_ + ":Y", path_));
-  EXPECT_EQ(outcome.code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("is an input of this command and would be replaced"));
+  for (const std::vector<std::string>& arguments :
+       {fit(path_ + ":Y", path_), {"fit", "--method", "cca", "--view", "x=" + path_ + ":X{1}", "--model", path_}}) {
+    const Outcome outcome = tocca(arguments);
+    EXPECT_EQ(outcome.code, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("is an input of this command and would be replaced"));
+  }
 }
 
 TEST_F(MatFiles, DoNotGiveTheAnswerAway) {

@@ -39,10 +39,10 @@ struct Cell {
 struct PaperExperiment {
   std::string name;
   std::string title;
-  std::vector<Cell> cells;  ///< the most important first: a budget cuts from the end
+  std::vector<Cell> cells = {};  ///< the most important first: a budget cuts from the end
   bool tune_once = false;
-  std::vector<std::pair<std::string, std::string>> facts;
-  std::string remarks;  ///< where ours departs from the paper, for people
+  std::vector<std::pair<std::string, std::string>> facts = {};
+  std::string remarks = {};  ///< where ours departs from the paper, for people
 };
 
 /// Puts the options of --config and --set over those of an experiment, and takes what they fix out of its space.

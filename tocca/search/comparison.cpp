@@ -69,6 +69,9 @@ class Runner {
     Options options = comparison_.options;
     options.method = method;
     for (const auto& [name, value] : comparison_.space.options) set_option(options, name, value);
+    const auto own = comparison_.options_of.find(method);
+    if (own == comparison_.options_of.end()) return options;
+    for (const auto& [name, value] : own->second) set_option(options, name, value);
     return options;
   }
 

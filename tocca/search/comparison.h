@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct Comparison {
   NamedTexts description = {};       ///< of data and splits: what else results depend on
   std::vector<std::string> methods;  ///< distinct
   Options options;                   ///< of every method; split s uses the seed options.seed + s
+  std::map<std::string, NamedTexts> options_of = {};  ///< of single methods, over the common ones
   std::vector<ComparisonSplit> splits;
   ScoringOptions scoring;
   /// Settings are searched in `space`, as far as it has an effect on a method, with `tune` trials in each split; 0: none.

@@ -70,14 +70,14 @@ bool of_protocol(const Score& score) {
 }
 
 double cross_view_value(const Metric& metric, std::span<const Score> scores) {
-  if (!metric.view.empty()) {
-    return mean_over(scores, [&](const Score& score) {
-      return of_protocol(score) && score.train_view == metric.train_view && score.test_view == metric.view;
-    });
-  }
   const auto across = [](const Score& score) { return of_protocol(score) && score.train_view != score.test_view; };
-  // Methods without a shared space have nothing across views.
-  return std::any_of(scores.begin(), scores.end(), across) ? mean_over(scores, across) : mean_over(scores, of_protocol);
+  const bool any_across = std::any_of(scores.begin(), scores.end(), across);
+  return mean_over(scores, [&](const Score& score) {
+    // Methods without a shared space have nothing across views.
+    if (any_across ? !across(score) : !of_protocol(score)) return false;
+    if (metric.view.empty()) return true;
+    return score.test_view == metric.view && (!any_across || score.train_view == metric.train_view);
+  });
 }
 
 Dataset matched(const FittedModel& model, const Dataset& data, const Context& context) {

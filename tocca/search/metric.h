@@ -12,7 +12,8 @@
 namespace tocca {
 
 /// "accuracy": of all views together. "accuracy:left": from that view alone. "cross_view_accuracy": of the cross-view
-/// protocol, mean over all ordered pairs of views; "cross_view_accuracy:left/right": learnt on left, tested on right.
+/// protocol, mean over all ordered pairs of views; "cross_view_accuracy:left/right": learnt on left, tested on right. A
+/// method without a shared space counts with its own classifier of the view tested.
 struct Metric {
   std::string name = "accuracy";
   std::string train_view;  ///< of cross_view_accuracy

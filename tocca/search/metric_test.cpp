@@ -44,6 +44,7 @@ TEST(Metric, OwnViewsStandInWhereNothingIsAcross) {
   const std::vector<Score> own = {{"left", "left", "accuracy", 0.8, 10, {}},
                                   {"right", "right", "accuracy", 0.6, 10, {}}};
   EXPECT_DOUBLE_EQ(value_of({"cross_view_accuracy", {}, {}}, own), 0.7);
+  EXPECT_DOUBLE_EQ(value_of({"cross_view_accuracy", "left", "right"}, own), 0.6);
 }
 
 TEST(Metric, KnowsWhichWayIsBetter) {

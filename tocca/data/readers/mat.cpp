@@ -82,8 +82,9 @@ matvar_t& find_array(const MatPath& wanted, matvar_t& variable) {
                      fmt::format("no such cell: got {}, need 1 to {}; check the number", wanted.cell, cells.size()));
   }
   matvar_t* cell = cells[static_cast<std::size_t>(wanted.cell - 1)];
-  if (cell == nullptr || cell->class_type == MAT_C_EMPTY)
+  if (cell == nullptr || cell->class_type == MAT_C_EMPTY) {
     throw InputError(wanted.text(), "cell is empty: got no values, need samples x columns; check the file");
+  }
   return *cell;
 }
 
