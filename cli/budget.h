@@ -28,10 +28,12 @@ struct Plan {
 };
 
 /// Seconds of the first `cells` cells with so many settings and splits.
-double expected_seconds(const std::vector<std::vector<FitCost>>& costs, const Plan& plan, Index threads, bool tune_once);
+double expected_seconds(const std::vector<std::vector<FitCost>>& costs, const Plan& plan, Index threads,
+                        bool tune_once);
 
-/// The largest plan that fits, at most what `asked` has: all cells with more and more settings and splits; where not even
-/// the least fits, the last cells are left out one by one (the first one is always there). `seconds` ≤ 0: as asked.
+/// The largest plan that fits, at most what `asked` has: all cells with more and more settings and splits; where not
+/// even the least fits, the last cells are left out one by one (the first one is always there). `seconds` ≤ 0: as
+/// asked.
 Plan make_plan(const std::vector<std::vector<FitCost>>& costs, const Plan& asked, double seconds, Index threads,
                bool tune_once);
 

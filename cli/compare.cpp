@@ -140,8 +140,8 @@ Comparison make_comparison(const CompareRequest& request, const LoadedData& data
                      "nothing is searched without --tune N, the number of trials");
   }
   const Method& first = find_method(request.methods.front());
-  comparison.scoring.metric = request.metric.empty() ? usual_metric(dataset, first)
-                                                     : parse_metric(request.metric, dataset.views);
+  comparison.scoring.metric =
+      request.metric.empty() ? usual_metric(dataset, first) : parse_metric(request.metric, dataset.views);
   return comparison;
 }
 

@@ -52,8 +52,8 @@ std::vector<const ComparedScore*> related(const ComparisonResult& result, const 
                                           const std::string& method) {
   std::vector<const ComparedScore*> scores;
   for (const ComparedScore& score : result.scores) {
-    const bool same = metric.cross_view() ? of_protocol(score.what)
-                                          : score.what.metric == metric.name && !of_protocol(score.what);
+    const bool same =
+        metric.cross_view() ? of_protocol(score.what) : score.what.metric == metric.name && !of_protocol(score.what);
     if (score.method == method && same) scores.push_back(&score);
   }
   return scores;
@@ -93,9 +93,8 @@ std::string comparison_text(const ComparisonResult& result, const Comparison& co
                     fmt::format("{}", finished(outcome))});
     const auto scores = related(result, metric, outcome.method);
     for (const std::string& column : columns) {
-      const auto found = std::find_if(scores.begin(), scores.end(), [&](const ComparedScore* score) {
-        return views_text(score->what) == column;
-      });
+      const auto found = std::find_if(scores.begin(), scores.end(),
+                                      [&](const ComparedScore* score) { return views_text(score->what) == column; });
       rows.back().push_back(found == scores.end() ? "–"
                                                   : value_text((*found)->mean.mean, (*found)->mean.standard_error));
     }
@@ -182,8 +181,7 @@ std::string fits_text(const ComparisonResult& result) {
       std::string end = trial.folds.empty() || trial.folds[0].message.empty() ? "closed form" : trial.folds[0].message;
       if (trial.state == TrialState::failed) end = trial.reason;
       if (trial.state == TrialState::waiting || trial.state == TrialState::running) end = "interrupted";
-      rows.push_back(
-          {outcome.method, fmt::format("{}", trial.number + 1), fmt::format("{:.1f}", trial.seconds), end});
+      rows.push_back({outcome.method, fmt::format("{}", trial.number + 1), fmt::format("{:.1f}", trial.seconds), end});
     }
   }
   return align(rows);

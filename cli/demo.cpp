@@ -103,8 +103,8 @@ std::vector<std::pair<std::string, std::string>> facts(const Comparison& compari
           {"views", "left and right half, 32 pixels each"},
           {"training, validation, test", fmt::format("{}, {}, {}", split.training.views.size(),
                                                      split.validation->views.size(), split.test.views.size())},
-          {"ridge of rcca", fmt::format("best of {} on the validation set",
-                                        fmt::join(comparison.space.parameters[0].values, ", "))},
+          {"ridge of rcca",
+           fmt::format("best of {} on the validation set", fmt::join(comparison.space.parameters[0].values, ", "))},
           {"networks", fmt::format("{} × {} units, {} components, {} epochs, the best on the validation set kept",
                                    comparison.options.hidden_layers, comparison.options.hidden_size,
                                    comparison.options.n_components, comparison.options.epochs)}};

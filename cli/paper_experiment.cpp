@@ -60,9 +60,8 @@ Plan plan_within(const PaperExperiment& experiment, const ReproduceRequest& requ
                  Session& session, const Context& context) {
   const Plan asked = asked_plan(experiment, request);
   if (request.budget <= 0) return asked;
-  const std::string study =
-      fmt::format("{} plan: {} h, {} settings, {} splits, {} cells", experiment.name, request.budget, asked.tune,
-                  asked.splits, asked.cells);
+  const std::string study = fmt::format("{} plan: {} h, {} settings, {} splits, {} cells", experiment.name,
+                                        request.budget, asked.tune, asked.splits, asked.cells);
   if (const auto plan = stored_plan(store, study, request)) return *plan;
   session.info("measuring what a fit takes");
   std::vector<std::vector<FitCost>> costs;
@@ -218,18 +217,17 @@ void write_points(const std::string& folder, const std::vector<CellResult>& resu
   }
 }
 
-void write_results(const PaperExperiment& experiment, const std::string& folder,
-                   const std::vector<CellResult>& results, const TrialStore& store, Report report) {
+void write_results(const PaperExperiment& experiment, const std::string& folder, const std::vector<CellResult>& results,
+                   const TrialStore& store, Report report) {
   const std::filesystem::path place(folder);
   std::string table = "cell,method,metric,mean,se,splits,paper\n";
   for (const CellResult& cell : results) {
     for (const MethodOutcome& outcome : cell.result.methods) {
-      table += fmt::format("{},{},{},{},{},{},{}\n", csv_field(cell.cell->name), outcome.method,
-                           cell.comparison.scoring.metric.text(), outcome.mean.mean,
-                           std::isfinite(outcome.mean.standard_error)
-                               ? fmt::format("{}", outcome.mean.standard_error)
-                               : "",
-                           outcome.mean.count, paper_cell(experiment, cell.cell->name, outcome.method));
+      table +=
+          fmt::format("{},{},{},{},{},{},{}\n", csv_field(cell.cell->name), outcome.method,
+                      cell.comparison.scoring.metric.text(), outcome.mean.mean,
+                      std::isfinite(outcome.mean.standard_error) ? fmt::format("{}", outcome.mean.standard_error) : "",
+                      outcome.mean.count, paper_cell(experiment, cell.cell->name, outcome.method));
     }
   }
   write_points(folder, results, store, report);
@@ -267,8 +265,7 @@ void apply_request(const ReproduceRequest& request, const Session& session, Opti
 
 int run_paper_experiment(const PaperExperiment& experiment, const ReproduceRequest& request, Session& session) {
   if (!request.out.empty()) require_folder("--out", request.out);
-  const std::string file =
-      request.out.empty() ? "" : (std::filesystem::path(request.out) / "results.db").string();
+  const std::string file = request.out.empty() ? "" : (std::filesystem::path(request.out) / "results.db").string();
   TrialStore store(file);
   const Options& options = experiment.cells[0].comparison.options;
   Context context = session.context(options.threads);
@@ -290,9 +287,10 @@ int run_paper_experiment(const PaperExperiment& experiment, const ReproduceReque
   session.note(facts + (experiment.remarks.empty() ? "" : "\n" + experiment.remarks + "\n"));
   if (!request.out.empty()) {
     write_results(experiment, request.out, results, store, make_report(experiment, results, options.seed, session));
-    session.note(fmt::format("\n{0}/report.html, {0}/paper.csv and {0}/results.csv are written; {0}/results.db has "
-                             "every fit, and the same command goes on from it.\n",
-                             request.out));
+    session.note(
+        fmt::format("\n{0}/report.html, {0}/paper.csv and {0}/results.csv are written; {0}/results.db has "
+                    "every fit, and the same command goes on from it.\n",
+                    request.out));
   }
   session.json(json_cells(experiment, results), options.seed, {{"experiment", experiment.name}});
   if (!interrupted) return kSuccess;

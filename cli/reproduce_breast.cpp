@@ -1,5 +1,5 @@
-// Table 1 of the paper: two views in training, one at test time. The paper's cohort is private; these are tumours of The
-// Cancer Genome Atlas.
+// Table 1 of the paper: two views in training, one at test time. The paper's cohort is private; these are tumours of
+// The Cancer Genome Atlas.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -82,8 +82,8 @@ std::vector<ComparisonSplit> given_splits(const Dataset& all, const std::string&
     if (static_cast<Index>(splits.size()) == most) break;
     const LabelColumn words = read_labels(path, column);
     if (static_cast<Index>(words.text.size()) != all.views.size()) {
-      throw InputError(path, fmt::format("got {} rows, need {}, one for each tumour", words.text.size(),
-                                         all.views.size()));
+      throw InputError(path,
+                       fmt::format("got {} rows, need {}, one for each tumour", words.text.size(), all.views.size()));
     }
     std::vector<Index> parts[3];
     for (std::size_t i = 0; i < words.text.size(); ++i) {
@@ -104,8 +104,8 @@ std::vector<ComparisonSplit> random_splits(const Dataset& all, Index count, cons
   std::vector<ComparisonSplit> splits;
   for (const Split& outer : resample(data, {.repeats = count, .held_out = 0.25}, rng.split("test"))) {
     const Dataset rest = data.select(outer.train);
-    const Split inner = stratified_split(rest.labels, rest.views.size(), 1.0 / 3,
-                                         rng.split("validation", splits.size()));
+    const Split inner =
+        stratified_split(rest.labels, rest.views.size(), 1.0 / 3, rng.split("validation", splits.size()));
     splits.push_back({rest.select(inner.train), rest.select(inner.test), data.select(outer.test)});
   }
   return splits;
@@ -135,10 +135,11 @@ class Breast {
     const std::string modules = folder("breast_tcga583"), genes = folder("breast_tcga");
     const bool has_modules = has_file(modules, "mirna_modules"), has_genes = has_file(genes, "mirna_train");
     if (!has_modules && !has_genes) {
-      throw InputError("--data", fmt::format("'{}' has neither breast_tcga583/mirna_modules.csv.gz (tumours of Huang et "
-                                             "al. 2019, github.com/huangzhii/SALMON) nor breast_tcga/mirna_train.csv.gz "
-                                             "(breast.TCGA of the R package mixOmics)",
-                                             request_.data));
+      throw InputError("--data",
+                       fmt::format("'{}' has neither breast_tcga583/mirna_modules.csv.gz (tumours of Huang et "
+                                   "al. 2019, github.com/huangzhii/SALMON) nor breast_tcga/mirna_train.csv.gz "
+                                   "(breast.TCGA of the R package mixOmics)",
+                                   request_.data));
     }
     if (has_modules) add_modules(modules);
     if (has_genes) add_genes(genes);
@@ -146,14 +147,15 @@ class Breast {
         experiment_.facts.begin(),
         {{"accuracy", "from the micro-RNA view alone; the other view is there in training only"},
          {"splits", splits_text_},
-         {"settings", request_.tune > 0
-                          ? fmt::format("best of {} of the paper's ranges on each split's validation samples",
-                                        request_.tune)
-                          : "one hidden layer of 200, 200 epochs, the best on the validation samples kept; not "
-                            "tuned"}});
+         {"settings",
+          request_.tune > 0
+              ? fmt::format("best of {} of the paper's ranges on each split's validation samples", request_.tune)
+              : "one hidden layer of 200, 200 epochs, the best on the validation samples kept; not "
+                "tuned"}});
     experiment_.remarks =
         "The paper's cohort (CBCS) is private: its figures, 0.02 to 0.05 above a network of one view, are of other "
-        "tumours, views and labels: " + paper_text();
+        "tumours, views and labels: " +
+        paper_text();
     return std::move(experiment_);
   }
 
@@ -197,14 +199,14 @@ class Breast {
                                : random_splits(all, splits_, Rng(options_.seed).split(label));
       add(fmt::format("583 tumours, {}", label), std::move(splits), fingerprint(all, context_) + splits_text_);
     }
-    experiment_.facts.emplace_back("583 tumours", "12 micro-RNA modules; 57 RNA modules in training (Huang et al. 2019)");
+    experiment_.facts.emplace_back("583 tumours",
+                                   "12 micro-RNA modules; 57 RNA modules in training (Huang et al. 2019)");
   }
 
   void add_genes(const std::string& path) {
-    const Dataset rest =
-        read_tumours(path, {"mirna_train", "mrna_train", "labels_train", "subtype"}, "mrna");
-    const Dataset test = read_tumours(path, {"mirna_test", "mrna_test", "labels_test", "subtype"}, "mrna",
-                                      &rest.labels.classes);
+    const Dataset rest = read_tumours(path, {"mirna_train", "mrna_train", "labels_train", "subtype"}, "mrna");
+    const Dataset test =
+        read_tumours(path, {"mirna_test", "mrna_test", "labels_test", "subtype"}, "mrna", &rest.labels.classes);
     add("220 tumours, subtype", validation_splits(rest, test, splits_, Rng(options_.seed).split("mixomics")),
         fingerprint(rest, context_) + fingerprint(test, context_));
     experiment_.facts.emplace_back("220 tumours",

@@ -148,15 +148,15 @@ PaperExperiment mnist_experiment(const ReproduceRequest& request, const Session&
   std::vector<Index> held_out(static_cast<std::size_t>(request.validation_images));
   std::iota(held_out.begin(), held_out.end(), kTraining);
   parts.validation = parts.mnist.training.select(held_out);
-  parts.fingerprint = fmt::format("{}, {} for validation", fingerprint(parts.mnist.test, context),
-                                  request.validation_images);
+  parts.fingerprint =
+      fmt::format("{}, {} for validation", fingerprint(parts.mnist.test, context), request.validation_images);
   const Index splits = request.splits > 0 ? request.splits : kUsualSplits;
   const std::vector<Index> sizes = request.sizes.empty() ? std::vector<Index>{1000} : request.sizes;
   const auto add = [&](std::string name, Index n, const Options& own) {
     Cell cell{std::move(name), comparison_of(parts, n, splits, own)};
     cell.comparison.methods = request.methods;
     if (request.methods.empty()) {
-      cell.comparison.methods = {"cca",     "rcca",    "svm",     "nn",      "dcca",     "softcca",
+      cell.comparison.methods = {"cca",          "rcca",    "svm",     "nn",       "dcca",    "softcca",
                                  "dcca-deeplda", "ccal-ce", "tocca-w", "tocca-sd", "tocca-nd"};
     }
     cell.comparison.space = space;
@@ -172,19 +172,21 @@ PaperExperiment mnist_experiment(const ReproduceRequest& request, const Session&
   }
   experiment.facts = {
       {"data", "MNIST, left and right half of each image, 392 pixels each"},
-      {"accuracy", "a linear SVM learns from the left halves' projections and is tested on the right halves' (svm "
+      {"accuracy",
+       "a linear SVM learns from the left halves' projections and is tested on the right halves' (svm "
        "and nn have no shared space: learnt and tested on right halves)"},
       {"training", "images drawn from the first 50,000, anew for each split"},
       {"validation", fmt::format("training images 50,000 to {}", kTraining + request.validation_images - 1)},
       {"test", "the 10,000 test images"},
-      {"networks", fmt::format("{} × {} units, {} components, {} epochs, input dropout {}, where they are not searched; "
-                               "the best epoch on the validation set kept",
-                               options.hidden_layers, options.hidden_size, options.n_components, options.epochs,
-                               options.input_dropout)},
-      {"settings", request.tune > 0
-                       ? fmt::format("best of {} on the validation set with the first split's training images",
-                                     request.tune)
-                       : "as above; the ridge of rcca: best of 10, 1, 0.1, 0.01, 0.001 on the validation set"}};
+      {"networks",
+       fmt::format("{} × {} units, {} components, {} epochs, input dropout {}, where they are not searched; "
+                   "the best epoch on the validation set kept",
+                   options.hidden_layers, options.hidden_size, options.n_components, options.epochs,
+                   options.input_dropout)},
+      {"settings",
+       request.tune > 0
+           ? fmt::format("best of {} on the validation set with the first split's training images", request.tune)
+           : "as above; the ridge of rcca: best of 10, 1, 0.1, 0.01, 0.001 on the validation set"}};
   return experiment;
 }
 

@@ -36,7 +36,8 @@ Dataset random_data(const RuntimeCase& c, Index samples, const Rng& rng) {
   Dataset data;
   for (std::size_t v = 0; v < c.columns.size(); ++v) {
     Rng own = rng.split("view", v);
-    Matrix<float> x = Matrix<float>::NullaryExpr(samples, c.columns[v], [&] { return static_cast<float>(own.normal()); });
+    Matrix<float> x =
+        Matrix<float>::NullaryExpr(samples, c.columns[v], [&] { return static_cast<float>(own.normal()); });
     View view{v == 0 ? "first" : "second", {}, Table(std::move(x)), {}};
     for (Index j = 0; j < c.columns[v]; ++j) view.features.push_back(fmt::format("c{}", j));
     for (Index i = 0; i < samples; ++i) view.row_of_sample.push_back(i);

@@ -18,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The files as published by K. Livescu and W. Wang with the deep variational CCA experiments; X1 is acoustic (39 numbers
-// × 7 frames), X2 articulatory (16 × 7); the paper has the two widths the other way round.
+// The files as published by K. Livescu and W. Wang with the deep variational CCA experiments; X1 is acoustic (39
+// numbers × 7 frames), X2 articulatory (16 × 7); the paper has the two widths the other way round.
 constexpr std::string_view kFirst = "XRMBf2KALDI_window7_single1.mat";
 constexpr std::string_view kSecond = "XRMBf2KALDI_window7_single2.mat";
 constexpr Index kAcoustic = 273;
@@ -107,7 +107,8 @@ class Xrmb {
 
   PaperExperiment make() {
     add("LDA of columns and projections",
-        {"lda", "cca", "rcca", "dcca", "softcca", "dcca-deeplda", "ccal-ce", "tocca-w", "tocca-sd", "tocca-nd"}, 1, true);
+        {"lda", "cca", "rcca", "dcca", "softcca", "dcca-deeplda", "ccal-ce", "tocca-w", "tocca-sd", "tocca-nd"}, 1,
+        true);
     add("softmax", {"nn", "tocca-w", "tocca-sd", "tocca-nd"}, 1, false);
     for (const double fraction : request_.fractions) {
       add(fmt::format("{:g} % of the labels", 100 * fraction), {"nn", "tocca-w"}, fraction, false);

@@ -51,8 +51,8 @@ std::vector<Index> load_groups(const std::string& given, const DataRequest& file
   for (std::size_t i = 0; i < columns[0].text.size(); ++i) {
     const std::string& text = columns[0].text[i];
     if (text.empty()) {
-      throw InputError("--groups", fmt::format("column '{}': sample '{}' has no group", columns[0].column,
-                                               data.views.samples[i]));
+      throw InputError("--groups",
+                       fmt::format("column '{}': sample '{}' has no group", columns[0].column, data.views.samples[i]));
     }
     groups.push_back(numbers.emplace(text, static_cast<Index>(numbers.size())).first->second);
   }
@@ -67,9 +67,8 @@ void place(GivenSplit& split, const std::string& word, Index sample, const Loade
   } else if (word == "test") {
     split.test.push_back(sample);
   } else if (!word.empty() && word != "none" && word != "NA" && word != "nan") {
-    throw InputError("--split",
-                     fmt::format("column '{}', sample '{}': got '{}', need train, val, test or none", split.column,
-                                 data.views.samples[static_cast<std::size_t>(sample)], word));
+    throw InputError("--split", fmt::format("column '{}', sample '{}': got '{}', need train, val, test or none",
+                                            split.column, data.views.samples[static_cast<std::size_t>(sample)], word));
   }
 }
 

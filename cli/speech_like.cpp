@@ -142,7 +142,8 @@ Speech speak(const World& world, Index frames, const Rng& rng) {
   const Matrix<double> speed = slopes(spectrum);
   Matrix<double> acoustic(frames, 3 * kSpectrum);
   acoustic << spectrum, speed, slopes(speed);
-  Matrix<double> sensors = moves * world.sensors + ((moves * world.bends).array().tanh().square().matrix()) * world.bent;
+  Matrix<double> sensors =
+      moves * world.sensors + ((moves * world.bends).array().tanh().square().matrix()) * world.bent;
   sensors += slow_noise(frames, kSensors, 0.35, 0.8, rng.split("pellets"));
   sensors += slow_noise(frames, 3, 0.5, 0.99, rng.split("head")) * normal(3, kSensors, 0.5, rng.split("posture"));
   standardize(acoustic);
@@ -189,8 +190,8 @@ SpeechData make_speech_like(Index frames, const Rng& rng, const Context& context
   for (int part = 0; part < 3; ++part) shares += static_cast<double>(kSpeakers[part]) * kShare[part];
   const auto length = [&](int part) { return static_cast<Index>(static_cast<double>(frames) / shares * kShare[part]); };
   if (length(2) < kLeast) {
-    throw InputError("--frames", fmt::format("got {}, need at least {}", frames,
-                                             std::ceil(kLeast / kShare[2] * shares)));
+    throw InputError("--frames",
+                     fmt::format("got {}, need at least {}", frames, std::ceil(kLeast / kShare[2] * shares)));
   }
   const World world(rng.split("world"));
   std::vector<Index> lengths;

@@ -17,9 +17,15 @@ TEST(Paired, StudentMeetsTheTables) {
     Index degrees;
     double t, p;
   };
-  for (const Entry& entry : {Entry{1, 12.7062047, 0.05}, {2, 4.30265273, 0.05}, {3, 3.18244631, 0.05},
-                             {4, 2.77644511, 0.05}, {7, 2.36462425, 0.05}, {10, 3.16927267, 0.01},
-                             {29, 2.04522964, 0.05}, {30, 1.69726089, 0.1}, {100, 1.98397152, 0.05}}) {
+  for (const Entry& entry : {Entry{1, 12.7062047, 0.05},
+                             {2, 4.30265273, 0.05},
+                             {3, 3.18244631, 0.05},
+                             {4, 2.77644511, 0.05},
+                             {7, 2.36462425, 0.05},
+                             {10, 3.16927267, 0.01},
+                             {29, 2.04522964, 0.05},
+                             {30, 1.69726089, 0.1},
+                             {100, 1.98397152, 0.05}}) {
     EXPECT_NEAR(student_two_sided(entry.t, entry.degrees), entry.p, 1e-8) << entry.degrees;
     EXPECT_NEAR(student_two_sided(-entry.t, entry.degrees), entry.p, 1e-8) << entry.degrees;
   }

@@ -1,4 +1,5 @@
-/// Methods compared on the same splits, as the paper's tables have it, with settings searched inside each training part.
+/// Methods compared on the same splits, as the paper's tables have it, with settings searched inside each training
+/// part.
 #pragma once
 
 #include <functional>
@@ -21,14 +22,15 @@ struct ComparisonSplit {
 };
 
 struct Comparison {
-  std::string study = "compare";     ///< what the studies in the store are called: "STUDY METHOD"
-  NamedTexts description = {};       ///< of data and splits: what else results depend on
-  std::vector<std::string> methods;  ///< distinct
-  Options options;                   ///< of every method; split s uses the seed options.seed + s
+  std::string study = "compare";                      ///< what the studies in the store are called: "STUDY METHOD"
+  NamedTexts description = {};                        ///< of data and splits: what else results depend on
+  std::vector<std::string> methods;                   ///< distinct
+  Options options;                                    ///< of every method; split s uses the seed options.seed + s
   std::map<std::string, NamedTexts> options_of = {};  ///< of single methods, over the common ones
   std::vector<ComparisonSplit> splits;
   ScoringOptions scoring;
-  /// Settings are searched in `space`, as far as it has an effect on a method, with `tune` trials in each split; 0: none.
+  /// Settings are searched in `space`, as far as it has an effect on a method, with `tune` trials in each split; 0:
+  /// none.
   SearchSpace space = {};
   Index tune = 0;
   Resampling inner = {};  ///< of the search, where there is no validation set
@@ -68,8 +70,8 @@ struct ComparisonResult {
 /// With a search over resampled training parts the best settings are then fitted to the whole training part (see
 /// `refit`); with a validation set, training stops by it. Results are kept in the store and taken from there, so that a
 /// comparison goes on where it stopped; several processes may share it.
-/// Throws InputError: an unknown or repeated method, no splits, tune_once without validation set, options out of range, a study of the same name with
-/// another description; Error when every fit failed.
+/// Throws InputError: an unknown or repeated method, no splits, tune_once without validation set, options out of range,
+/// a study of the same name with another description; Error when every fit failed.
 ComparisonResult run_comparison(TrialStore& store, const Comparison& comparison, const Context& context);
 
 }  // namespace tocca

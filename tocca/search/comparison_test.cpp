@@ -70,8 +70,8 @@ TEST(Comparison, DifferencesAreTestedAgainstTheBaseline) {
   EXPECT_EQ(result.methods[1].difference.count, 0);
 }
 
-// A column that holds the row number of the test samples, and labels that mean nothing: who has seen nothing of the test
-// part cannot do better than chance. `leak`: the test samples are learnt from, too.
+// A column that holds the row number of the test samples, and labels that mean nothing: who has seen nothing of the
+// test part cannot do better than chance. `leak`: the test samples are learnt from, too.
 double accuracy_with_planted_column(const std::string& method, bool leak, std::uint64_t seed) {
   constexpr Index kSamples = 160, kTest = 60;
   const Rng rng(seed);
@@ -154,7 +154,8 @@ TEST(Comparison, TunedSettingsAreTheBestOfTheInnerSearchAndItGoesOn) {
   std::vector<double> first;
   {
     TrialStore store(dir.file("c.db"));
-    for (const MethodOutcome& outcome : run_comparison(store, comparison, {}).methods) first.push_back(outcome.mean.mean);
+    for (const MethodOutcome& outcome : run_comparison(store, comparison, {}).methods)
+      first.push_back(outcome.mean.mean);
     const auto inner = store.find_study("compare rcca, split 1: search");
     ASSERT_TRUE(inner);
     EXPECT_EQ(store.trials(*inner).size(), 2U) << "a ridge of two is all that matters to rcca";

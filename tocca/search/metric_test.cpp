@@ -21,11 +21,11 @@ const Views& views() {
 }
 
 std::vector<Score> scores() {
-  return {{"all", "left", "accuracy", 0.5, 10, {}},      {"all", "right", "accuracy", 0.7, 10, {}},
-          {"all", "all", "accuracy", 0.9, 10, {}},       {"all", "left", "rmse", 2, 10, "age"},
-          {"all", "right", "rmse", 4, 10, "age"},        {"left", "right", "sum_correlation", 3, 10, {}},
-          {"left", "right", "accuracy", 0.6, 10, {}},    {"right", "left", "accuracy", 0.4, 10, {}},
-          {"left", "left", "accuracy", 0.8, 10, {}},     {"joint", "joint", "accuracy", 0.95, 10, {}}};
+  return {{"all", "left", "accuracy", 0.5, 10, {}},   {"all", "right", "accuracy", 0.7, 10, {}},
+          {"all", "all", "accuracy", 0.9, 10, {}},    {"all", "left", "rmse", 2, 10, "age"},
+          {"all", "right", "rmse", 4, 10, "age"},     {"left", "right", "sum_correlation", 3, 10, {}},
+          {"left", "right", "accuracy", 0.6, 10, {}}, {"right", "left", "accuracy", 0.4, 10, {}},
+          {"left", "left", "accuracy", 0.8, 10, {}},  {"joint", "joint", "accuracy", 0.95, 10, {}}};
 }
 
 double value(const char* text) { return value_of(parse_metric(text, views()), scores()); }

@@ -24,9 +24,8 @@ void check(const Dataset& data, const Resampling& how) {
   if (!how.groups.empty() && static_cast<Index>(how.groups.size()) != n) {
     refuse("groups", how.groups.size(), fmt::format("{}, one for each sample", n));
   }
-  const auto units = how.groups.empty()
-                         ? n
-                         : static_cast<Index>(std::set<Index>(how.groups.begin(), how.groups.end()).size());
+  const auto units =
+      how.groups.empty() ? n : static_cast<Index>(std::set<Index>(how.groups.begin(), how.groups.end()).size());
   const char* const of = how.groups.empty() ? "samples" : "groups";
   if (units < 2) refuse(of, units, "at least 2 to split");
   if (how.folds > units) refuse("folds", how.folds, fmt::format("at most {}, the number of {}", units, of));

@@ -10,9 +10,9 @@
 namespace tocca {
 
 struct Resampling {
-  Index folds = 0;            ///< k-fold cross-validation, k ≥ 2; 0: random splits
-  Index repeats = 1;          ///< how often all folds, or one random split, are drawn; ≥ 1
-  double held_out = 0.2;      ///< share of a random split that is scored on
+  Index folds = 0;                 ///< k-fold cross-validation, k ≥ 2; 0: random splits
+  Index repeats = 1;               ///< how often all folds, or one random split, are drawn; ≥ 1
+  double held_out = 0.2;           ///< share of a random split that is scored on
   std::vector<Index> groups = {};  ///< (n) samples of equal number stay together; empty: each sample for itself
 
   /// How many splits it makes.

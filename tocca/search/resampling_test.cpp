@@ -57,8 +57,8 @@ TEST(Resampling, GroupsStayTogether) {
   const Dataset data = make_shared(60, 3, 0.3, 1);
   std::vector<Index> groups;
   for (Index i = 0; i < 60; ++i) groups.push_back(i % 11);
-  for (const Resampling& how : {Resampling{.folds = 4, .groups = groups},
-                                Resampling{.repeats = 3, .held_out = 0.25, .groups = groups}}) {
+  for (const Resampling& how :
+       {Resampling{.folds = 4, .groups = groups}, Resampling{.repeats = 3, .held_out = 0.25, .groups = groups}}) {
     for (const Split& split : resample(data, how, Rng(2))) {
       expect_partition(split, 60);
       std::set<Index> train;

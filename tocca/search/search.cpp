@@ -26,8 +26,8 @@ void check(const SearchOptions& search, const SearchData& data) {
   if (search.halving->keep < 2) refuse("halving", search.halving->keep, "to keep one of 2 or more");
   if (search.halving->rungs < 2 || search.halving->rungs > 10) refuse("rungs", search.halving->rungs, "2 to 10");
   if (resolve(search.options, data.training.views.count()).family != Family::deep) {
-    throw InputError("search", fmt::format("halving: method '{}' has no epochs to cut short; leave it",
-                                           search.options.method));
+    throw InputError("search",
+                     fmt::format("halving: method '{}' has no epochs to cut short; leave it", search.options.method));
   }
 }
 
@@ -56,8 +56,8 @@ NamedTexts describe(const SearchData& data, const SearchOptions& search, const C
 // The share of a trial's epochs after which a rung ends.
 Index epochs_of_rung(const SearchOptions& search, Index epochs, Index rung) {
   if (!search.halving || rung + 1 >= search.halving->rungs) return 0;
-  const double share = std::pow(static_cast<double>(search.halving->keep),
-                                static_cast<double>(rung + 1 - search.halving->rungs));
+  const double share =
+      std::pow(static_cast<double>(search.halving->keep), static_cast<double>(rung + 1 - search.halving->rungs));
   return std::max<Index>(1, static_cast<Index>(std::ceil(share * static_cast<double>(epochs))));
 }
 
@@ -97,9 +97,7 @@ class Search {
   }
 
  private:
-  [[nodiscard]] Index folds() const {
-    return data_.validation != nullptr ? 1 : static_cast<Index>(splits_.size());
-  }
+  [[nodiscard]] Index folds() const { return data_.validation != nullptr ? 1 : static_cast<Index>(splits_.size()); }
 
   void add_trials() {
     const TrialSampler sampler(search_.space, search_.options.seed, search_.in_order);
@@ -121,9 +119,8 @@ class Search {
     const auto keep = static_cast<std::size_t>((static_cast<Index>(trials.size()) + search_.halving->keep - 1) /
                                                search_.halving->keep);
     std::erase_if(trials, [](const TrialRecord& t) { return t.state != TrialState::finished; });
-    std::stable_sort(trials.begin(), trials.end(), [this](const TrialRecord& a, const TrialRecord& b) {
-      return goodness(a) > goodness(b);
-    });
+    std::stable_sort(trials.begin(), trials.end(),
+                     [this](const TrialRecord& a, const TrialRecord& b) { return goodness(a) > goodness(b); });
     for (std::size_t t = keep; t < trials.size(); ++t) forget_state(trials[t]);
     if (trials.size() > keep) trials.resize(keep);
     std::vector<NewTrial> next;
@@ -140,9 +137,7 @@ class Search {
     }
   }
 
-  [[nodiscard]] double goodness(const TrialRecord& trial) const {
-    return search_.scoring.metric.goodness(trial.value);
-  }
+  [[nodiscard]] double goodness(const TrialRecord& trial) const { return search_.scoring.metric.goodness(trial.value); }
 
   // A fold that ended before its rung did, by early stopping, stays as it is.
   [[nodiscard]] std::optional<FoldRecord> ended_before(const TrialRecord& trial, Index fold) const {

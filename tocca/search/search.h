@@ -18,8 +18,8 @@ struct SearchData {
   const Dataset* validation = nullptr;
 };
 
-/// Successive halving: all trials are trained for a share of their epochs, the best 1 / `keep` of them go on to the next
-/// rung for `keep` times as many epochs, the rest stops there. K. Jamieson, A. Talwalkar, Non-stochastic best arm
+/// Successive halving: all trials are trained for a share of their epochs, the best 1 / `keep` of them go on to the
+/// next rung for `keep` times as many epochs, the rest stops there. K. Jamieson, A. Talwalkar, Non-stochastic best arm
 /// identification, AISTATS 2016. The learning rate follows the schedule of the full number of epochs; a rung goes on
 /// from the state of the one before, so that no epoch is done twice.
 struct Halving {

@@ -36,8 +36,7 @@ std::string number_text(double value, const Parameter& parameter) {
 std::string draw_number(const Parameter& parameter, double u) {
   const double low = parameter.low, high = parameter.high;
   if (parameter.kind == Parameter::Kind::real) {
-    const double value =
-        parameter.logarithmic ? low * std::pow(high / low, u) : low + u * (high - low);
+    const double value = parameter.logarithmic ? low * std::pow(high / low, u) : low + u * (high - low);
     return number_text(value, parameter);
   }
   // Each whole number n has the share of [n, n + 1) of the range [low, high + 1).
@@ -69,13 +68,14 @@ std::string value_at(const Parameter& parameter, Index number) {
 void check_range(const Parameter& parameter, const OptionField& field) {
   if (is_text(field)) refuse(parameter, "it is a text, got a range; give the values as choice = [...]");
   if (!std::isfinite(parameter.low) || !std::isfinite(parameter.high) || parameter.low > parameter.high) {
-    refuse(parameter, fmt::format("got the range {} to {}, need a lower end and an upper end", parameter.low,
-                                  parameter.high));
+    refuse(parameter,
+           fmt::format("got the range {} to {}, need a lower end and an upper end", parameter.low, parameter.high));
   }
   if (parameter.logarithmic && parameter.low <= 0) {
-    refuse(parameter, fmt::format("got the range {} to {}, need a lower end above 0 for a logarithmic one; to include 0 "
-                                  "write or = 0",
-                                  parameter.low, parameter.high));
+    refuse(parameter,
+           fmt::format("got the range {} to {}, need a lower end above 0 for a logarithmic one; to include 0 "
+                       "write or = 0",
+                       parameter.low, parameter.high));
   }
   const bool whole = std::holds_alternative<Index Options::*>(field.member);
   if (whole && parameter.kind == Parameter::Kind::real) {
@@ -107,8 +107,8 @@ void check(const Parameter& parameter) {
   } else {
     check_range(parameter, field);
     for (const double end : {parameter.low, parameter.high}) {
-      check_value(parameter, parameter.kind == Parameter::Kind::integer ? fmt::format("{:.0f}", end)
-                                                                        : fmt::format("{}", end));
+      check_value(parameter,
+                  parameter.kind == Parameter::Kind::integer ? fmt::format("{:.0f}", end) : fmt::format("{}", end));
     }
   }
   for (const std::string& value : parameter.values) check_value(parameter, value);
@@ -135,8 +135,8 @@ std::string toml_list(const Parameter& parameter) {
 std::string toml_text(const Parameter& parameter) {
   if (parameter.kind == Parameter::Kind::choice) return fmt::format("{{ choice = {} }}", toml_list(parameter));
   const bool real = parameter.kind == Parameter::Kind::real;
-  const char* kind = real ? (parameter.logarithmic ? "log_uniform" : "uniform")
-                          : (parameter.logarithmic ? "log_integer" : "integer");
+  const char* kind =
+      real ? (parameter.logarithmic ? "log_uniform" : "uniform") : (parameter.logarithmic ? "log_integer" : "integer");
   std::string text = fmt::format("{{ {} = [{}, {}]", kind, parameter.low, parameter.high);
   if (!parameter.values.empty()) text += fmt::format(", or = {}, share = {}", toml_list(parameter), parameter.share);
   return text + " }";
@@ -171,7 +171,8 @@ std::string SearchSpace::text() const {
   for (const auto& [name, value] : options) text += fmt::format("{} = {}\n", name, toml_value(name, value));
   if (!options.empty() && !parameters.empty()) text += '\n';
   if (!parameters.empty()) text += "[space]\n";
-  for (const Parameter& parameter : parameters) text += fmt::format("{} = {}\n", parameter.option, toml_text(parameter));
+  for (const Parameter& parameter : parameters)
+    text += fmt::format("{} = {}\n", parameter.option, toml_text(parameter));
   return text;
 }
 

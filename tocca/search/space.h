@@ -42,8 +42,8 @@ struct SearchSpace {
 /// What is left of a space for a method with these options: parameters that have no effect on it are taken out.
 SearchSpace restrict_space(const SearchSpace& space, const Method& method);
 
-/// Draws the settings of trials. Those of trial t depend on the seed, t and the space alone, and those of one option not
-/// on which others there are. A space of lists and whole numbers alone, with at most 100,000 combinations, is gone
+/// Draws the settings of trials. Those of trial t depend on the seed, t and the space alone, and those of one option
+/// not on which others there are. A space of lists and whole numbers alone, with at most 100,000 combinations, is gone
 /// through without repetition, in the order given when `in_order`, otherwise in random order.
 class TrialSampler {
  public:

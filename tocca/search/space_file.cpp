@@ -73,8 +73,9 @@ bool read_key(const Place& place, std::string_view key, const toml::node& node, 
     return key == "choice";
   }
   if (key != "share") {
-    place.refuse(unknown_name("key", key, std::vector<std::string>{"log_uniform", "uniform", "integer", "log_integer",
-                                                                   "choice", "or", "share"}));
+    place.refuse(unknown_name(
+        "key", key,
+        std::vector<std::string>{"log_uniform", "uniform", "integer", "log_integer", "choice", "or", "share"}));
   }
   if (!node.is_number()) place.refuse("share: need a number");
   parameter.share = *node.value<double>();

@@ -47,7 +47,6 @@ ridge = { log_uniform = [1e-3, 10] }
 )"},
     {"mnist-regularized", "the same with dropout, noise and augmentation", "ours",
      R"([options]
-hidden_layers = 4
 n_components = 50
 momentum = 0.99
 batch_size = 32
@@ -56,8 +55,9 @@ standardize = "scale"
 
 [space]
 learning_rate = { log_uniform = [1e-3, 1e-2] }
-epochs = [60, 100]
-hidden_size = [500, 1000]
+epochs = [40, 80]
+hidden_layers = { integer = [2, 4] }
+hidden_size = [300, 500]
 agreement_weight = { log_uniform = [1e-2, 1] }
 decorrelation_weight = { log_uniform = [1e-4, 1e-1] }
 whitening_epsilon = { log_uniform = [3e-2, 1] }

@@ -146,9 +146,8 @@ TEST(Space, IsCutToWhatHasAnEffect) {
 
 TEST(Relevance, KnowsOnlyOptionsThatExist) {
   for (const OptionField& field : option_fields()) {
-    const bool of_some_method = std::any_of(methods().begin(), methods().end(), [&](const Method& method) {
-      return has_effect(method, field.name);
-    });
+    const bool of_some_method = std::any_of(methods().begin(), methods().end(),
+                                            [&](const Method& method) { return has_effect(method, field.name); });
     // Parts that only options bring in.
     if (field.name == "clusters") continue;
     EXPECT_TRUE(of_some_method) << field.name;

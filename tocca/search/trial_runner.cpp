@@ -47,8 +47,8 @@ class Board {
     const std::lock_guard lock(mutex_);
     shares_[thread] = 0;
     if (better(static_cast<std::size_t>(&work - works_.data()), value)) {
-      context_.info(fmt::format("{}: trial {}, {} {:.4g}, the best so far", work.title, trial.number,
-                                work.metric.text(), value));
+      context_.info(
+          fmt::format("{}: trial {}, {} {:.4g}, the best so far", work.title, trial.number, work.metric.text(), value));
     }
     left_ = unfinished(works_);
     report();

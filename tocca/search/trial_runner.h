@@ -39,8 +39,8 @@ struct FoldFit {
   Options options;
   ScoringOptions scoring;
 };
-/// One fold. `model`, where not null, receives what was fitted. Throws Interrupted when the context was cancelled, Error
-/// when training diverged, and what `fit` throws.
+/// One fold. `model`, where not null, receives what was fitted. Throws Interrupted when the context was cancelled,
+/// Error when training diverged, and what `fit` throws.
 FoldRecord fit_fold(const FoldFit& fold, FittedModel* model, const Context& context);
 
 }  // namespace tocca

@@ -1,0 +1,146 @@
+// The experiments of the paper, on data of their shape that are small enough.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "cli/budget.h"
+#include "cli/paper.h"
+#include "cli/speech_like.h"
+#include "cli/testing.h"
+#include "tocca/methods/methods.h"
+#include "tocca/metrics/classification.h"
+
+namespace tocca::cli {
+namespace {
+
+using ::testing::AllOf;
+using testing::content;
+using testing::Files;
+using ::testing::HasSubstr;
+using testing::Outcome;
+using testing::tocca;
+
+std::vector<std::string> small_xrmb(std::initializer_list<std::string> more = {}) {
+  return testing::with({"reproduce", "xrmb", "--synthetic", "--frames", "6000", "--methods", "lda,rcca,tocca-w",
+                        "--set", "hidden_size=16", "--set", "n_components=8", "--set", "epochs=1"},
+                       more);
+}
+
+TEST(Reproduce, XrmbShowsThePaperBesideOurs) {
+  const Outcome outcome = tocca(small_xrmb({"--fractions", "0.1", "--json"}));
+  ASSERT_EQ(outcome.code, kSuccess) << outcome.err;
+  const auto told = outcome.json();
+  std::set<std::string> cells;
+  for (const auto& row : told.at("rows")) {
+    cells.insert(row.at("cell").get<std::string>());
+    if (row.at("compared").get<bool>() && row.at("method") == "lda") EXPECT_EQ(row.at("paper"), 0.591);
+  }
+  EXPECT_THAT(cells, ::testing::ElementsAre("10 % of the labels", "LDA of columns and projections", "softmax"));
+}
+
+TEST(Reproduce, GoesOnFromItsFolder) {
+  const Files files;
+  const std::string out = files.dir.file("out");
+  const Outcome first = tocca(small_xrmb({"--out", out, "--json"}));
+  ASSERT_EQ(first.code, kSuccess) << first.err;
+  const auto before = std::filesystem::last_write_time(out + "/results.db");
+  EXPECT_EQ(tocca(small_xrmb({"--out", out, "--json"})).json().at("rows"), first.json().at("rows"));
+  EXPECT_EQ(std::filesystem::last_write_time(out + "/results.db"), before);
+  EXPECT_THAT(content(out + "/paper.csv"), HasSubstr("softmax,tocca-w,accuracy"));
+  EXPECT_THAT(content(out + "/report.html"), HasSubstr("the paper"));
+}
+
+TEST(Reproduce, ABudgetSaysWhatIsLeftOut) {
+  const Outcome outcome = tocca(small_xrmb({"--fractions", "0.1,0.5", "--budget", "1e-6"}));
+  ASSERT_EQ(outcome.code, kSuccess) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("within 1e-06 h"), HasSubstr("left out: softmax, 10 % of the labels")));
+}
+
+TEST(Reproduce, BreastReadsTheTumours) {
+  const Files files;
+  std::filesystem::create_directory(files.dir.file("breast_tcga583"));
+  for (const auto& [from, to] : {std::pair{"left.csv", "mirna_modules.csv"}, {"right.csv", "rna_modules.csv"}}) {
+    std::filesystem::copy(files.dir.file(from), files.dir.file("breast_tcga583") + "/" + to);
+  }
+  std::filesystem::copy(files.dir.file("labels.csv"), files.dir.file("breast_tcga583") + "/labels.csv");
+  const Outcome outcome = tocca({"reproduce", "breast", "--data", files.dir.path().string(), "--labels", "class",
+                                 "--methods", "svm,tocca-sd", "--splits", "2", "--set", "epochs=2", "--json"});
+  ASSERT_EQ(outcome.code, kSuccess) << outcome.err;
+  const auto told = outcome.json();
+  EXPECT_EQ(told.at("rows")[0].at("cell"), "583 tumours, class");
+  EXPECT_EQ(told.at("rows")[0].at("test_view"), "mirna");
+  EXPECT_EQ(told.at("rows")[0].at("splits"), 2);
+}
+
+TEST(Reproduce, MistakesAreOneClearLine) {
+  const Files files;
+  const auto refused = [](const std::vector<std::string>& arguments) {
+    const Outcome outcome = tocca(arguments);
+    EXPECT_EQ(outcome.code, kBadInput) << outcome.out;
+    return outcome.err;
+  };
+  const std::string folder = files.dir.path().string();
+  EXPECT_THAT(refused({"reproduce", "mnist"}), HasSubstr("--data DIR"));
+  EXPECT_THAT(refused({"reproduce", "breast", "--data", folder}), HasSubstr("mirna_modules.csv.gz"));
+  EXPECT_THAT(refused({"reproduce", "xrmb", "--data", folder}), HasSubstr("XRMBf2KALDI_window7_single1.mat"));
+  EXPECT_THAT(refused(small_xrmb({"--frames", "10"})), HasSubstr("--frames"));
+  EXPECT_THAT(refused(small_xrmb({"--fractions", "2"})), HasSubstr("--fractions"));
+  EXPECT_THAT(refused(small_xrmb({"--budget", "-1"})), HasSubstr("--budget"));
+}
+
+TEST(SpeechLike, HasTheShapeOfTheCorpusAndPhonesToHear) {
+  const SpeechData data = make_speech_like(12'000, Rng(1), {});
+  EXPECT_EQ(data.training.views.views[0].columns(), 273);
+  EXPECT_EQ(data.training.views.views[1].columns(), 112);
+  EXPECT_EQ(data.training.labels.class_count(), 38);
+  EXPECT_NEAR(static_cast<double>(data.training.views.size()) / 12'000, 35 / (37 + 8.0 / 3), 0.01);
+  Options options;
+  options.method = "lda";
+  options.fusion = "early";
+  const FittedModel model = fit(data.training, nullptr, options, {}).model;
+  const double heard =
+      accuracy(predict(model, match_views(model, data.test.views, {}), {}).codes, data.test.labels.codes);
+  EXPECT_GT(heard, 0.3) << "chance is below 0.05";
+  EXPECT_LT(heard, 0.85) << "a linear rule does not hear everything";
+}
+
+TEST(SpeechLike, SameSeedSameBitsForAnyThreads) {
+  const SpeechData one = make_speech_like(3'000, Rng(1), {}), two = make_speech_like(3'000, Rng(1), make_context(3));
+  EXPECT_EQ(one.test.labels.codes, two.test.labels.codes);
+  for (Index j = 0; j < 273; j += 17) {
+    EXPECT_EQ(one.training.views.views[0].values.at(100, j), two.training.views.views[0].values.at(100, j));
+  }
+}
+
+TEST(Budget, TakesTheLargestPlanThatFits) {
+  const FitCost cost{.fit = 10, .score = 1, .final_score = 5, .tuned = true};
+  const std::vector<std::vector<FitCost>> costs{{cost, cost}, {cost}};
+  const Plan asked{50, 5, 2, 0};
+  EXPECT_DOUBLE_EQ(expected_seconds(costs, {10, 2, 1, 0}, 1, false), 2 * (2 * 15 + 2 * 10 * 11));
+  EXPECT_DOUBLE_EQ(expected_seconds(costs, {10, 2, 1, 0}, 2, true), 2 * (2 * 15 + 10 * 11) / 2.0);
+  const Plan all = make_plan(costs, asked, 0, 1, false);
+  EXPECT_EQ(all.tune, 50);
+  EXPECT_EQ(all.cells, 2U);
+  const Plan some = make_plan(costs, asked, 1000, 1, false);
+  EXPECT_LE(some.seconds, 1000);
+  EXPECT_EQ(some.cells, 2U);
+  EXPECT_EQ(some.tune, 10);
+  EXPECT_EQ(some.splits, 2);
+  const Plan least = make_plan(costs, asked, 1, 1, false);
+  EXPECT_EQ(least.cells, 1U);
+  EXPECT_EQ(least.splits, 1);
+  EXPECT_EQ(least.tune, 0);
+}
+
+TEST(Paper, KnowsItsFigures) {
+  EXPECT_EQ(published("mnist", "n = 1000", "tocca-sd"), 0.867);
+  EXPECT_FALSE(published("mnist", "n = 1000", "svm").has_value());
+  for (const Published& figure : published()) {
+    if (figure.method != "best other method") EXPECT_NO_THROW(find_method(figure.method)) << figure.method;
+  }
+}
+
+}  // namespace
+}  // namespace tocca::cli

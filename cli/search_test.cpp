@@ -1,0 +1,238 @@
+// `tocca search` and `tocca compare` from the command line.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+
+#include "cli/testing.h"
+
+namespace tocca::cli {
+namespace {
+
+using ::testing::AllOf;
+using testing::content;
+using testing::Files;
+using ::testing::HasSubstr;
+using testing::lines;
+using testing::Outcome;
+using ::testing::StartsWith;
+using testing::tocca;
+using testing::with;
+
+class Study : public Files {
+ public:
+  Study() {
+    std::ostringstream words, groups;
+    words << "sample,run0,run1\n";
+    groups << "sample,patient\n";
+    for (int i = 0; i < 90; ++i) {
+      const char* const kinds[] = {"train", "train", "train", "val", "test", "none"};
+      words << 'p' << i << ',' << kinds[i % 6] << ',' << kinds[(i + 1) % 5] << '\n';
+      groups << 'p' << i << ',' << i / 3 << '\n';
+    }
+    dir.write("split.csv", words.str());
+    dir.write("groups.csv", groups.str());
+    dir.write("space.toml",
+              "[options]\nepochs = 3\nhidden_size = 8\nn_components = 3\n\n[space]\n"
+              "learning_rate = { log_uniform = [1e-3, 1e-1] }\ndropout = [0, 0.2]\n");
+  }
+
+  [[nodiscard]] std::vector<std::string> search(std::initializer_list<std::string> more = {}) const {
+    return command("search",
+                   {"--space", dir.file("space.toml"), "--trials", "4", "--store", dir.file("s.db"), "--folds", "2"},
+                   more);
+  }
+  [[nodiscard]] std::vector<std::string> compare(std::initializer_list<std::string> more = {}) const {
+    return command("compare",
+                   {"--methods", "rcca,svm,tocca-w", "--splits", "3", "--set", "epochs=3", "--set", "hidden_size=8",
+                    "--components", "3"},
+                   more);
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::string> command(const std::string& name, std::initializer_list<std::string> usual,
+                                                 std::initializer_list<std::string> more) const {
+    std::vector<std::string> arguments{name, "--labels", labels(), "--threads", "1"};
+    for (const std::string& view : both()) arguments.push_back(view);
+    return with(with(std::move(arguments), usual), more);
+  }
+};
+
+void expect_refused(const Outcome& outcome, const std::string& text) {
+  EXPECT_EQ(outcome.code, kBadInput) << outcome.out;
+  EXPECT_THAT(outcome.err, HasSubstr(text));
+}
+
+TEST(SearchCommand, KeepsTrialsExportsThemAndFitsTheBest) {
+  const Study files;
+  const std::string model = files.dir.file("best.safetensors"), table = files.dir.file("trials.csv");
+  const Outcome outcome = tocca(files.search({"--best", model, "--export", table}));
+  ASSERT_EQ(outcome.code, kSuccess) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("learning_rate"), HasSubstr("best     trial")));
+  const auto rows = lines(content(table));
+  ASSERT_EQ(rows.size(), 5U);
+  EXPECT_THAT(rows[0], StartsWith("trial,rung,state,reason,seed,accuracy,se,folds,epochs,seconds,version"));
+  const Outcome scored = tocca(
+      with({"evaluate", "--model", model, "--labels", files.labels(), "--json"}, {files.both()[0], files.both()[1]}));
+  EXPECT_EQ(scored.code, kSuccess) << scored.err;
+}
+
+TEST(SearchCommand, MoreTrialsLeaveThoseThatAreThere) {
+  const Study files;
+  const auto before = tocca(files.search({"--json"})).json();
+  const auto after = tocca(files.search({"--json", "--trials", "6"})).json();
+  ASSERT_EQ(before.at("rows").size(), 4U);
+  ASSERT_EQ(after.at("rows").size(), 6U);
+  for (std::size_t t = 0; t < 4; ++t) EXPECT_EQ(after.at("rows")[t], before.at("rows")[t]) << "not done again";
+  EXPECT_EQ(after.at("command"), "search");
+  EXPECT_TRUE(after.at("rows")[0].contains("learning_rate"));
+}
+
+TEST(SearchCommand, WhatIsSetByHandIsNotSearched) {
+  const Study files;
+  const auto told = tocca(files.search({"--json", "--set", "dropout=0.1", "--set", "epochs=2"})).json();
+  EXPECT_FALSE(told.at("rows")[0].contains("dropout"));
+  const Outcome everything =
+      tocca(files.search({"--study", "other", "--set", "dropout=0.1", "--set", "learning_rate=1"}));
+  expect_refused(everything, "nothing in the space has an effect");
+}
+
+TEST(SearchCommand, TakesAValidationSetGroupsAndAMetric) {
+  const Study files;
+  const Outcome split = tocca(files.search(
+      {"--split", files.dir.file("split.csv") + ":run0", "--folds", "0", "--metric", "accuracy:left", "--quiet"}));
+  expect_refused(split, "--split says how samples are cut");
+  std::vector<std::string> arguments =
+      files.search({"--split", files.dir.file("split.csv") + ":run0", "--metric", "accuracy:left", "--json"});
+  std::erase(arguments, "--folds");
+  arguments.erase(std::find(arguments.begin(), arguments.end(), "2"));
+  const Outcome given = tocca(arguments);
+  ASSERT_EQ(given.code, kSuccess) << given.err;
+  const auto told = given.json();
+  EXPECT_EQ(told.at("rows")[0].at("n"), 45) << "train alone";
+  EXPECT_EQ(told.at("rows")[0].at("splits"), 1);
+  const Outcome grouped = tocca(files.search({"--study", "g", "--groups", files.dir.file("groups.csv"), "--json"}));
+  EXPECT_EQ(grouped.code, kSuccess) << grouped.err;
+}
+
+TEST(SearchCommand, HalvingStopsMostTrialsEarly) {
+  const Study files;
+  const Outcome outcome = tocca(files.search({"--halving", "2", "--rungs", "2", "--json"}));
+  ASSERT_EQ(outcome.code, kSuccess) << outcome.err;
+  int finished = 0;
+  const auto told = outcome.json();
+  for (const auto& row : told.at("rows")) finished += row.at("rung") == 1 ? 1 : 0;
+  EXPECT_EQ(finished, 2);
+}
+
+TEST(SearchCommand, ShowsItsSpaceAndTakesItBack) {
+  const Study files;
+  const Outcome shown = tocca({"search", "--preset", "breast", "--show-space"});
+  ASSERT_EQ(shown.code, kSuccess) << shown.err;
+  const std::string path = files.dir.write("shown.toml", shown.out);
+  EXPECT_EQ(tocca({"search", "--space", path, "--show-space"}).out, shown.out);
+}
+
+TEST(SearchCommand, MistakesAreOneClearLineAndChangeNothing) {
+  const Study files;
+  const std::string store = files.dir.write("notes.txt", "not a database, but someone's notes\n");
+  expect_refused(tocca(files.search({"--store", store})), "notes.txt");
+  EXPECT_EQ(content(store), "not a database, but someone's notes\n");
+  expect_refused(tocca(files.search({"--store", files.dir.file("labels.csv")})), "input of this command");
+  expect_refused(tocca(files.search({"--preset", "mnist"})), "need one of the two");
+  expect_refused(tocca(files.search({"--metric", "acc"})), "accuracy");
+  expect_refused(tocca(files.search({"--trials", "0"})), "trials: got 0");
+  expect_refused(tocca(files.search({"--holdout", "0.5"})), "need one of the two");
+  expect_refused(tocca(files.search({"--groups", files.dir.file("labels.csv")})), "got 2 columns");
+  EXPECT_EQ(tocca(files.search({"--quiet"})).code, kSuccess);
+  expect_refused(tocca(files.search({"--set", "weight_decay=0.5"})), "weight_decay");
+  expect_refused(tocca({"search", "--trials", "1"}), "--view");
+}
+
+TEST(CompareCommand, TellsMeansDifferencesAndSplits) {
+  const Study files;
+  const Outcome outcome = tocca(files.compare({"--out", files.dir.file("out"), "--baseline", "svm"}));
+  ASSERT_EQ(outcome.code, kSuccess) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("accuracy less svm"), HasSubstr("tocca-w"), HasSubstr("±")));
+  EXPECT_EQ(lines(content(files.dir.file("out/splits.csv"))).size(), 1U + 9U);
+  EXPECT_THAT(content(files.dir.file("out/report.html")), HasSubstr("corrected resampled t-test"));
+  const auto told = tocca(files.compare({"--json"})).json();
+  EXPECT_EQ(told.at("differences").size(), 2U);
+  EXPECT_EQ(told.at("rows")[0].at("method"), "rcca");
+  EXPECT_EQ(told.at("rows")[0].at("splits"), 3);
+}
+
+TEST(CompareCommand, TunesInsideAndGoesOnFromItsStore) {
+  const Study files;
+  const auto arguments = files.compare({"--tune", "2", "--inner-folds", "2", "--space", files.dir.file("space.toml"),
+                                        "--store", files.dir.file("c.db"), "--json"});
+  const Outcome first = tocca(arguments);
+  ASSERT_EQ(first.code, kSuccess) << first.err;
+  const auto before = std::filesystem::last_write_time(files.dir.file("c.db"));
+  EXPECT_EQ(tocca(arguments).json().at("rows"), first.json().at("rows"));
+  EXPECT_EQ(std::filesystem::last_write_time(files.dir.file("c.db")), before) << "nothing was left to do";
+  const auto more = tocca(with(arguments, {"--splits", "4"})).json();
+  EXPECT_EQ(more.at("rows")[0].at("splits"), 4);
+}
+
+TEST(CompareCommand, TakesGivenSplits) {
+  const Study files;
+  const auto told = tocca(files.compare({"--split", files.dir.file("split.csv"), "--json"})).json();
+  EXPECT_EQ(told.at("rows")[0].at("splits"), 2);
+  EXPECT_EQ(told.at("rows")[0].at("n"), 45);
+}
+
+TEST(CompareCommand, ShuffledLabelsAreAtChance) {
+  const Study files;
+  const auto told = tocca(files.compare({"--shuffle-labels", "--splits", "12", "--json"})).json();
+  for (const auto& row : told.at("rows")) {
+    if (!row.at("compared").get<bool>()) continue;
+    // 12 splits of 22 samples, which share samples: five standard errors of 90 coins of three sides.
+    EXPECT_NEAR(row.at("mean").get<double>(), 1.0 / 3, 5 * std::sqrt(2.0 / 9 / 90)) << row.at("method");
+  }
+}
+
+TEST(CompareCommand, MistakesAreOneClearLine) {
+  const Study files;
+  expect_refused(tocca(files.compare({"--methods", "tocca"})), "unknown method 'tocca'");
+  expect_refused(tocca(files.compare({"--baseline", "cca"})), "baseline");
+  expect_refused(tocca(files.compare({"--preset", "default"})), "without --tune");
+  expect_refused(tocca(files.compare({"--split", files.labels()})), "need train, val, test or none");
+  expect_refused(tocca(files.compare({"--test", "1.5"})), "got 1.5");
+  expect_refused(tocca(files.compare({"--folds", "200"})), "at most 90");
+  expect_refused(tocca({"compare", "--view", "left=" + files.dir.file("left.csv")}), "--labels");
+}
+
+// Ctrl-C, then the same command: the same table as without.
+TEST(SearchCommand, GoesOnAfterCtrlC) {
+  const Study files;
+  const auto arguments = files.search({"--set", "epochs=60", "--json"});
+  std::vector<const char*> words{TOCCA_COMMAND};
+  for (const std::string& argument : arguments) words.push_back(argument.c_str());
+  words.push_back(nullptr);
+  const pid_t worker = fork();
+  if (worker == 0) {
+    (void)!freopen("/dev/null", "w", stdout);
+    (void)!freopen("/dev/null", "w", stderr);
+    execv(TOCCA_COMMAND, const_cast<char* const*>(words.data()));
+    _exit(9);
+  }
+  usleep(250'000);
+  kill(worker, SIGINT);
+  int status = 0;
+  waitpid(worker, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_THAT(WEXITSTATUS(status), ::testing::AnyOf(kSuccess, kInterrupted));
+  std::vector<std::string> whole = arguments;
+  std::replace(whole.begin(), whole.end(), files.dir.file("s.db"), files.dir.file("whole.db"));
+  auto resumed = tocca(arguments).json(), expected = tocca(whole).json();
+  for (std::size_t t = 0; t < 4; ++t) EXPECT_EQ(resumed["rows"][t]["mean"], expected["rows"][t]["mean"]);
+}
+
+}  // namespace
+}  // namespace tocca::cli
