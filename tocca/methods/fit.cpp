@@ -7,6 +7,7 @@
 
 #include "tocca/core/error.h"
 #include "tocca/data/fingerprint.h"
+#include "tocca/data/image_shift.h"
 #include "tocca/data/splits.h"
 #include "tocca/evaluate/protocol.h"
 #include "tocca/methods/linear.h"
@@ -126,6 +127,22 @@ TrainingData training_data(const FittedModel& model, const Dataset& data) {
           }};
 }
 
+// Pictures are shifted where options say so. Throws InputError where columns are not rows of that many pixels.
+void add_augmentation(TrainingData& data, const FittedModel& model, const Options& options) {
+  if (options.image_shift == 0) return;
+  for (const ViewSchema& view : model.views) {
+    const auto columns = static_cast<Index>(view.features.size());
+    if (options.image_width > 0 && columns % options.image_width == 0) continue;
+    throw InputError("options", fmt::format("image_width: got {}, need the pixels in a row of the pictures, a divisor of "
+                                            "the {} columns of view '{}'",
+                                            options.image_width, columns, view.name));
+  }
+  data.augment = [&model, &options](Index view, std::span<const Index> samples, MatrixRef<float> rows, const Rng& rng) {
+    shift_images<float>(model.views[static_cast<std::size_t>(view)].standardizer, options.image_width,
+                        options.image_shift, samples, rng, rows);
+  };
+}
+
 // Columns enter by their means and scales in training; samples by their ids, labels, targets and which views they have.
 std::string fingerprint(const FittedModel& model, const Dataset& training, const Dataset* validation) {
   Fingerprint print;
@@ -149,7 +166,8 @@ TrainSummary fit_network(FittedModel& model, const Method& method, const Dataset
   model.network->initialize(rng.split("weights"));
   const Dataset scaled = scale_targets(model, training);
   const Dataset scaled_validation = validation != nullptr ? scale_targets(model, *validation) : Dataset{};
-  const TrainingData train_on = training_data(model, scaled);
+  TrainingData train_on = training_data(model, scaled);
+  add_augmentation(train_on, model, options);
   const TrainingData validate_on = validation != nullptr ? training_data(model, scaled_validation) : TrainingData{};
   TrainOptions how = train_options(method, model.network->shape, training, options);
   if (!context.checkpoint.empty()) {

@@ -27,6 +27,8 @@ struct Options {
   double dropout = 0;                   ///< rate after each hidden layer
   double input_dropout = 0;             ///< rate at which standardised columns are set to 0 in training
   double input_noise = 0;               ///< standard deviation of noise added to standardised columns in training
+  Index image_shift = 0;                ///< pixels by which pictures are shifted in training, at most
+  Index image_width = 0;                ///< pixels in a row of a view's pictures, row by row in its columns; 0: none
   double view_dropout = 0;              ///< rate at which a view of a sample is left out of a batch; one stays
   double mixup = 0;                     ///< α of mixup within the labelled samples of a batch, 0 to 1; 0: none
   std::string class_weights = "none";   ///< none, balanced: samples weigh n / (C n_c)

@@ -35,6 +35,8 @@ constexpr Rule kRules[] = {
     {"dropout", deep},
     {"input_dropout", deep},
     {"input_noise", deep},
+    {"image_shift", deep},
+    {"image_width", deep},
     {"view_dropout", [](const Method& m) { return deep(m) && m.shared_head; }},
     {"mixup", has_heads},
     {"class_weights", has_heads},

@@ -52,6 +52,7 @@ momentum = 0.99
 batch_size = 32
 patience = 0
 standardize = "scale"
+image_width = 14
 
 [space]
 learning_rate = { log_uniform = [1e-3, 1e-2] }
@@ -65,6 +66,7 @@ weight_decay = { log_uniform = [1e-6, 1e-3] }
 dropout = { uniform = [0, 0.5] }
 input_dropout = { uniform = [0.1, 0.5] }
 input_noise = { uniform = [0, 0.5], or = 0, share = 0.5 }
+image_shift = [0, 1, 2]
 view_dropout = { uniform = [0, 0.3], or = 0, share = 0.5 }
 mixup = { uniform = [0.1, 0.5], or = 0, share = 0.5 }
 label_smoothing = [0, 0.1]

@@ -213,7 +213,13 @@ class Run {
     try {
       NadamOptions nadam = options_.nadam;
       nadam.learning_rate *= learning_rate_factor(options_.schedule, share_done);
-      return step_.step(batch, training_.read, rng, nadam);
+      if (!training_.augment) return step_.step(batch, training_.read, rng, nadam);
+      const Rng change = rng.split("augment");
+      const RowReader<float> read = [&](Index view, std::span<const Index> samples, MatrixRef<float> rows) {
+        training_.read(view, samples, rows);
+        training_.augment(view, samples, rows, change);
+      };
+      return step_.step(batch, read, rng, nadam);
     } catch (const InputError&) {
       throw;
     } catch (const Error& error) {

@@ -1,6 +1,8 @@
 /// The training loop: mini-batches, validation, early stopping, progress, interruption.
 #pragma once
 
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +68,8 @@ struct TrainSummary {
 struct TrainingData {
   const Dataset* dataset = nullptr;
   RowReader<float> read;
+  /// Changes rows that were just read for a training batch (augmentation); depends on `rng` and the samples alone.
+  std::function<void(Index view, std::span<const Index> samples, MatrixRef<float> rows, const Rng& rng)> augment = {};
 };
 
 /// Trains in place. With validation data (dataset not null) the weights of the best epoch are restored: with heads the
