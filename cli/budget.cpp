@@ -20,13 +20,7 @@ constexpr double kFitsOfCostSearch = 60;
 
 FitCost measure_cost(const Comparison& comparison, const std::string& method, const Context& context) {
   const ComparisonSplit& split = comparison.splits[0];
-  Options options = comparison.options;
-  for (const auto& [name, value] : comparison.space.options) set_option(options, name, value);
-  const auto own = comparison.options_of.find(method);
-  if (own != comparison.options_of.end()) {
-    for (const auto& [name, value] : own->second) set_option(options, name, value);
-  }
-  options.method = method;
+  Options options = options_for(comparison, method);
   const Method resolved = resolve(options, options.fusion == "early" ? 1 : split.training.views.count());
   const bool deep = resolved.family == Family::deep;
   const auto epochs = static_cast<double>(options.epochs + (resolved.pretraining ? options.pretrain_epochs : 0));

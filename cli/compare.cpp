@@ -16,7 +16,6 @@
 #include "cli/settings.h"
 #include "tocca/core/error.h"
 #include "tocca/core/file.h"
-#include "tocca/data/fingerprint.h"
 #include "tocca/methods/resolve.h"
 #include "tocca/report/html.h"
 #include "tocca/report/records.h"
@@ -92,17 +91,13 @@ Cut cut(const CompareRequest& request, const LoadedData& data, const Dataset& da
   if (how.folds > 0 && request.resampling.repeats.empty()) how.repeats = 1;
   Cut cut{{}, how.text()};
   for (const Split& split : resample(dataset, how, Rng(seed).split("compare"))) {
-    cut.splits.push_back({dataset.select(split.train), std::nullopt, dataset.select(split.test)});
+    std::vector<Index> groups;
+    for (const Index i : split.train) {
+      if (!how.groups.empty()) groups.push_back(how.groups[static_cast<std::size_t>(i)]);
+    }
+    cut.splits.push_back({dataset.select(split.train), std::nullopt, dataset.select(split.test), std::move(groups)});
   }
   return cut;
-}
-
-NamedTexts description(const CompareRequest& request, const Dataset& dataset, const Cut& cut, const Context& context) {
-  NamedTexts texts{{"data", fingerprint(dataset, context)}};
-  // Further random splits may be added to a comparison; anything else is another one.
-  const bool random = request.resampling.split.empty() && request.resampling.folds.empty();
-  texts.emplace_back("splits", random ? cut.text.substr(cut.text.find(' ') + 1) : cut.text);
-  return texts;
 }
 
 std::vector<std::pair<std::string, std::string>> facts(const Comparison& comparison, const Cut& cut,
@@ -122,13 +117,12 @@ std::vector<std::pair<std::string, std::string>> facts(const Comparison& compari
 }
 
 Comparison make_comparison(const CompareRequest& request, const LoadedData& data, const Dataset& dataset,
-                           const Options& options, Cut& cut, Session& session, const Context& context) {
+                           const Options& options, Cut& cut, Session& session) {
   cut = tocca::cli::cut(request, data, dataset, options.seed, session);
   Comparison comparison;
   comparison.options = options;
   comparison.methods = request.methods;
   comparison.splits = cut.splits;
-  comparison.description = description(request, dataset, cut, context);
   comparison.tune = request.tune;
   comparison.baseline = request.baseline;
   comparison.inner = {.folds = request.inner_folds};
@@ -139,9 +133,13 @@ Comparison make_comparison(const CompareRequest& request, const LoadedData& data
     throw InputError(request.space.file.empty() ? "--preset" : "--space",
                      "nothing is searched without --tune N, the number of trials");
   }
-  const Method& first = find_method(request.methods.front());
-  comparison.scoring.metric =
-      request.metric.empty() ? usual_metric(dataset, first) : parse_metric(request.metric, dataset.views);
+  if (!request.metric.empty()) {
+    comparison.scoring.metric = parse_metric(request.metric, dataset.views);
+  } else {
+    const Options first = options_for(comparison, request.methods.at(0));
+    comparison.scoring.metric =
+        usual_metric(dataset, resolve(first, first.fusion == "early" ? 1 : dataset.views.count()));
+  }
   return comparison;
 }
 
@@ -160,7 +158,14 @@ int run_compare(const CompareRequest& request, Session& session) {
   }
   std::vector<std::string> inputs = input_files(request.data);
   for (const std::string& file : input_files(request.resampling)) inputs.push_back(file);
+  for (const std::string* file : {&request.space.file, &request.settings.config}) inputs.push_back(*file);
   if (!request.store.empty()) require_not_input("--store", request.store, inputs);
+  for (const char* file : {"report.html", "results.csv", "splits.csv"}) {
+    if (!request.out.empty()) {
+      require_not_input("--out", (std::filesystem::path(request.out) / file).string(), inputs);
+    }
+  }
+  if (request.tune < 0) throw InputError("--tune", fmt::format("got {}, need 0 or more", request.tune));
   Options options;
   apply_settings(request.settings, session, options);
   const LoadedData data = load(request.data, session);
@@ -172,7 +177,7 @@ int run_compare(const CompareRequest& request, Session& session) {
   if (!request.out.empty()) require_folder("--out", request.out);
   Context context = session.context(options.threads);
   Cut cut;
-  const Comparison comparison = make_comparison(request, data, labelled.dataset, options, cut, session, context);
+  const Comparison comparison = make_comparison(request, data, labelled.dataset, options, cut, session);
   const std::unique_ptr<TrialStore> store = open_store(request.store, session);
   ComparisonResult result;
   {
@@ -212,25 +217,30 @@ Action set_up_compare(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
-  app.add_option("--splits", request->splits, "Random splits into training and test samples, each class alike")
-      ->type_name("N")
-      ->capture_default_str();
+  CLI::Option* const splits =
+      app.add_option("--splits", request->splits, "Random splits into training and test samples, each class alike")
+          ->type_name("N")
+          ->capture_default_str();
   add_resampling_options(app, request->resampling, "--test");
   app.add_option("--split", request->resampling.split,
                  "Columns of words train, val, test, none, a split each, in place of random ones")
-      ->type_name("FILE[:COLUMN,...]");
+      ->type_name("FILE[:COLUMN,...]")
+      ->excludes(splits);
+  for (const char* other : {"--folds", "--repeats"}) app.get_option(other)->excludes(splits);
   app.add_option("--metric", request->metric,
                  "What is compared (accuracy, cross_view_accuracy, concordance, ...; METRIC:VIEW for one view)")
       ->type_name("METRIC");
   app.add_option("--baseline", request->baseline, "Method that the others are tested against (default: the first)")
       ->type_name("METHOD");
-  app.add_option("--tune", request->tune,
-                 "Search settings with N trials inside each training part (nested search); 0: as they are set")
-      ->type_name("N")
-      ->capture_default_str();
+  CLI::Option* const tune =
+      app.add_option("--tune", request->tune,
+                     "Search settings with N trials inside each training part (nested search); 0: as they are set")
+          ->type_name("N")
+          ->capture_default_str();
   app.add_option("--inner-folds", request->inner_folds,
                  "Folds of that search where there is no validation set; 0: one random split")
       ->type_name("K")
+      ->needs(tune)
       ->capture_default_str();
   add_space_options(app, request->space);
   app.add_flag("--shuffle-labels", request->shuffle_labels,

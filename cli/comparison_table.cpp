@@ -36,11 +36,6 @@ const std::string& baseline_of(const Comparison& comparison) {
   return comparison.baseline.empty() ? comparison.methods[0] : comparison.baseline;
 }
 
-Index finished(const MethodOutcome& outcome) {
-  return std::count_if(outcome.splits.begin(), outcome.splits.end(),
-                       [](const TrialRecord& trial) { return trial.state == TrialState::finished; });
-}
-
 // "left", "left → right": what a score was tested on.
 std::string views_text(const Score& score) {
   const bool own = score.train_view == "all" || score.train_view == score.test_view;
@@ -90,7 +85,7 @@ std::string comparison_text(const ComparisonResult& result, const Comparison& co
   rows[0].emplace_back("seconds");
   for (const MethodOutcome& outcome : result.methods) {
     rows.push_back({outcome.method, value_text(outcome.mean.mean, outcome.mean.standard_error),
-                    fmt::format("{}", finished(outcome))});
+                    fmt::format("{}", outcome.mean.count)});
     const auto scores = related(result, metric, outcome.method);
     for (const std::string& column : columns) {
       const auto found = std::find_if(scores.begin(), scores.end(),

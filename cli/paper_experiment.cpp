@@ -82,22 +82,22 @@ Plan plan_within(const PaperExperiment& experiment, const ReproduceRequest& requ
 std::string plan_text(const PaperExperiment& experiment, const Plan& plan, const Plan& asked,
                       const ReproduceRequest& request) {
   if (request.budget <= 0) return "";
-  std::string text = fmt::format("\nwithin {} h: {} of {} settings, {} of {} splits", request.budget, plan.tune,
+  std::string text = fmt::format("within {} h: {} of {} settings, {} of {} splits", request.budget, plan.tune,
                                  asked.tune, plan.splits, asked.splits);
   for (std::size_t c = plan.cells; c < experiment.cells.size(); ++c) {
     text += fmt::format("{} {}", c == plan.cells ? "; left out:" : ",", experiment.cells[c].name);
   }
-  return text + "\n";
+  return text;
 }
 
-std::vector<CellResult> run_cells(const PaperExperiment& experiment, const Plan& plan, TrialStore& store,
-                                  Session& session, const Context& context) {
+std::vector<CellResult> run_cells(const PaperExperiment& experiment, const ReproduceRequest& request, const Plan& plan,
+                                  TrialStore& store, Session& session, const Context& context) {
   std::vector<CellResult> results;
   for (std::size_t c = 0; c < plan.cells && !context.cancelled(); ++c) {
     const Cell& cell = experiment.cells[c];
     Comparison comparison = cell.comparison;
     comparison.study = fmt::format("{} {}", experiment.name, cell.name);
-    comparison.tune = plan.tune > 0 ? plan.tune : comparison.tune;
+    if (request.tune > 0) comparison.tune = plan.tune;  // otherwise the cell's own, if any
     comparison.tune_once = experiment.tune_once && comparison.tune > 0;
     if (comparison.splits.size() > static_cast<std::size_t>(plan.splits)) {
       comparison.splits.resize(static_cast<std::size_t>(plan.splits));
@@ -113,6 +113,8 @@ std::string paper_cell(const PaperExperiment& experiment, const std::string& cel
   const auto value = published(experiment.name, cell, method);
   return value ? fmt::format("{:.3f}", *value) : "";
 }
+
+std::string csv_number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
 
 std::string table_text(const PaperExperiment& experiment, const std::vector<CellResult>& results) {
   std::string text;
@@ -223,11 +225,10 @@ void write_results(const PaperExperiment& experiment, const std::string& folder,
   std::string table = "cell,method,metric,mean,se,splits,paper\n";
   for (const CellResult& cell : results) {
     for (const MethodOutcome& outcome : cell.result.methods) {
-      table +=
-          fmt::format("{},{},{},{},{},{},{}\n", csv_field(cell.cell->name), outcome.method,
-                      cell.comparison.scoring.metric.text(), outcome.mean.mean,
-                      std::isfinite(outcome.mean.standard_error) ? fmt::format("{}", outcome.mean.standard_error) : "",
-                      outcome.mean.count, paper_cell(experiment, cell.cell->name, outcome.method));
+      table += fmt::format("{},{},{},{},{},{},{}\n", csv_field(cell.cell->name), outcome.method,
+                           cell.comparison.scoring.metric.text(), csv_number(outcome.mean.mean),
+                           csv_number(outcome.mean.standard_error), outcome.mean.count,
+                           paper_cell(experiment, cell.cell->name, outcome.method));
     }
   }
   write_points(folder, results, store, report);
@@ -236,10 +237,15 @@ void write_results(const PaperExperiment& experiment, const std::string& folder,
   write_file((place / "report.html").string(), [&](std::ostream& out) { out << html(report); });
 }
 
-Report make_report(const PaperExperiment& experiment, const std::vector<CellResult>& results, std::uint64_t seed,
-                   const Session& session) {
+Report make_report(const PaperExperiment& experiment, const std::vector<CellResult>& results,
+                   const std::string& planned, std::uint64_t seed, const Session& session) {
   Report report = session.report(experiment.title, seed);
   report.facts = experiment.facts;
+  if (!planned.empty()) report.facts.emplace_back("budget", planned);
+  for (const CellResult& cell : results) {
+    report.facts.emplace_back(fmt::format("settings tried, {}", cell.cell->name),
+                              fmt::format("{}", cell.comparison.tune));
+  }
   for (const CellResult& cell : results) {
     for (ResultRow row : result_rows(cell.result, cell.comparison)) {
       if (results.size() > 1) row.method = fmt::format("{}, {}", cell.cell->name, row.method);
@@ -276,17 +282,19 @@ int run_paper_experiment(const PaperExperiment& experiment, const ReproduceReque
     const InterruptScope interrupt;
     context.cancel = InterruptScope::flag();
     plan = plan_within(experiment, request, store, session, context);
-    results = run_cells(experiment, plan, store, session, context);
+    results = run_cells(experiment, request, plan, store, session, context);
     interrupted = context.cancelled();
   }
   for (const CellResult& cell : results) interrupted = interrupted || cell.result.interrupted;
   session.result(table_text(experiment, results));
-  session.note(plan_text(experiment, plan, asked_plan(experiment, request), request));
+  const std::string planned = plan_text(experiment, plan, asked_plan(experiment, request), request);
+  if (!planned.empty()) session.note("\n" + planned + "\n");
   std::string facts = "\n";
   for (const auto& [name, value] : experiment.facts) facts += fmt::format("{}: {}\n", name, value);
   session.note(facts + (experiment.remarks.empty() ? "" : "\n" + experiment.remarks + "\n"));
   if (!request.out.empty()) {
-    write_results(experiment, request.out, results, store, make_report(experiment, results, options.seed, session));
+    write_results(experiment, request.out, results, store,
+                  make_report(experiment, results, planned, options.seed, session));
     session.note(
         fmt::format("\n{0}/report.html, {0}/paper.csv and {0}/results.csv are written; {0}/results.db has "
                     "every fit, and the same command goes on from it.\n",

@@ -10,7 +10,6 @@
 #include "cli/paper_experiment.h"
 #include "tocca/core/error.h"
 #include "tocca/core/text.h"
-#include "tocca/data/fingerprint.h"
 #include "tocca/data/readers.h"
 #include "tocca/search/space_file.h"
 
@@ -80,7 +79,8 @@ std::vector<ComparisonSplit> given_splits(const Dataset& all, const std::string&
   std::vector<ComparisonSplit> splits;
   for (const std::string& column : label_columns(path)) {
     if (static_cast<Index>(splits.size()) == most) break;
-    const LabelColumn words = read_labels(path, column);
+    LabelColumn words = read_labels(path, column);
+    if (!words.ids.empty()) words.text = join_labels(all.views, words, true);
     if (static_cast<Index>(words.text.size()) != all.views.size()) {
       throw InputError(path,
                        fmt::format("got {} rows, need {}, one for each tumour", words.text.size(), all.views.size()));
@@ -124,8 +124,7 @@ std::vector<ComparisonSplit> validation_splits(const Dataset& rest, const Datase
 
 class Breast {
  public:
-  Breast(const ReproduceRequest& request, const Session& session, const Context& context)
-      : request_(request), context_(context), options_(usual_options()) {
+  Breast(const ReproduceRequest& request, const Session& session) : request_(request), options_(usual_options()) {
     if (request.tune > 0) space_ = parse_space(std::string(find_space_preset("breast").toml), "breast");
     apply_request(request, session, options_, space_);
     splits_ = request.splits > 0 ? request.splits : kUsualSplits;
@@ -147,11 +146,10 @@ class Breast {
         experiment_.facts.begin(),
         {{"accuracy", "from the micro-RNA view alone; the other view is there in training only"},
          {"splits", splits_text_},
-         {"settings",
-          request_.tune > 0
-              ? fmt::format("best of {} of the paper's ranges on each split's validation samples", request_.tune)
-              : "one hidden layer of 200, 200 epochs, the best on the validation samples kept; not "
-                "tuned"}});
+         {"settings", request_.tune > 0
+                          ? std::string("searched in the paper's ranges, the best on each split's validation samples")
+                          : "one hidden layer of 200, 200 epochs, the best on the validation samples kept; not "
+                            "tuned"}});
     experiment_.remarks =
         "The paper's cohort (CBCS) is private: its figures, 0.02 to 0.05 above a network of one view, are of other "
         "tumours, views and labels: " +
@@ -171,7 +169,7 @@ class Breast {
            "0.832, 0.830, 0.804, 0.862, 0.856, 0.856.";
   }
 
-  void add(const std::string& name, std::vector<ComparisonSplit> splits, const std::string& data_text) {
+  void add(const std::string& name, std::vector<ComparisonSplit> splits) {
     Cell cell{name, {}};
     Comparison& comparison = cell.comparison;
     comparison.methods = request_.methods;
@@ -179,7 +177,6 @@ class Breast {
     comparison.options = options_;
     comparison.space = space_;
     comparison.scoring.metric = {"accuracy", {}, "mirna"};
-    comparison.description = {{"data", data_text}};
     comparison.splits = std::move(splits);
     comparison.tune = request_.tune;
     comparison.baseline = "";
@@ -197,7 +194,7 @@ class Breast {
       const Dataset all = read_tumours(path, {"mirna_modules", "rna_modules", "labels", label}, "rna");
       auto splits = has_splits ? given_splits(all, find_file(given, "breast_tcga583"), splits_)
                                : random_splits(all, splits_, Rng(options_.seed).split(label));
-      add(fmt::format("583 tumours, {}", label), std::move(splits), fingerprint(all, context_) + splits_text_);
+      add(fmt::format("583 tumours, {}", label), std::move(splits));
     }
     experiment_.facts.emplace_back("583 tumours",
                                    "12 micro-RNA modules; 57 RNA modules in training (Huang et al. 2019)");
@@ -207,15 +204,13 @@ class Breast {
     const Dataset rest = read_tumours(path, {"mirna_train", "mrna_train", "labels_train", "subtype"}, "mrna");
     const Dataset test =
         read_tumours(path, {"mirna_test", "mrna_test", "labels_test", "subtype"}, "mrna", &rest.labels.classes);
-    add("220 tumours, subtype", validation_splits(rest, test, splits_, Rng(options_.seed).split("mixomics")),
-        fingerprint(rest, context_) + fingerprint(test, context_));
+    add("220 tumours, subtype", validation_splits(rest, test, splits_, Rng(options_.seed).split("mixomics")));
     experiment_.facts.emplace_back("220 tumours",
                                    "184 micro-RNAs; 200 genes in training; the given test set of 70, a random third of "
                                    "the rest for validation (Rohart et al. 2017)");
   }
 
   const ReproduceRequest& request_;
-  const Context& context_;
   Options options_;
   SearchSpace space_;
   Index splits_ = 0;
@@ -225,8 +220,8 @@ class Breast {
 
 }  // namespace
 
-PaperExperiment breast_experiment(const ReproduceRequest& request, const Session& session, const Context& context) {
-  return Breast(request, session, context).make();
+PaperExperiment breast_experiment(const ReproduceRequest& request, const Session& session, const Context&) {
+  return Breast(request, session).make();
 }
 
 }  // namespace tocca::cli

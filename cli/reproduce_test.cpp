@@ -11,6 +11,7 @@
 #include "cli/testing.h"
 #include "tocca/methods/methods.h"
 #include "tocca/metrics/classification.h"
+#include "tocca/search/trial_store.h"
 
 namespace tocca::cli {
 namespace {
@@ -54,8 +55,12 @@ TEST(Reproduce, GoesOnFromItsFolder) {
 }
 
 TEST(Reproduce, ABudgetSaysWhatIsLeftOut) {
-  const Outcome outcome = tocca(small_xrmb({"--fractions", "0.1,0.5", "--budget", "1e-6"}));
+  const Files files;
+  const Outcome outcome =
+      tocca(small_xrmb({"--fractions", "0.1,0.5", "--budget", "1e-6", "--tune", "3", "--out", files.dir.file("out")}));
   ASSERT_EQ(outcome.code, kSuccess) << outcome.err;
+  const TrialStore store(files.dir.file("out/results.db"));
+  for (const auto& [name, description] : store.studies()) EXPECT_THAT(name, ::testing::Not(HasSubstr("search")));
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("within 1e-06 h"), HasSubstr("left out: softmax, 10 % of the labels")));
 }
 

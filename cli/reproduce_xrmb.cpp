@@ -9,7 +9,6 @@
 #include "cli/paper_experiment.h"
 #include "cli/speech_like.h"
 #include "tocca/core/error.h"
-#include "tocca/data/fingerprint.h"
 #include "tocca/data/readers.h"
 #include "tocca/search/space_file.h"
 
@@ -102,7 +101,6 @@ class Xrmb {
                             : read_corpus(request.data);
       splits_.push_back({std::move(data.training), std::move(data.validation), std::move(data.test)});
     }
-    data_text_ = fingerprint(splits_[0].test, context);
   }
 
   PaperExperiment make() {
@@ -149,7 +147,6 @@ class Xrmb {
     comparison.space = space_;
     comparison.tune = request_.tune;
     comparison.scoring.metric = {};
-    comparison.description = {{"data", data_text_}};
     comparison.splits = splits_;
     experiment_.cells.push_back(std::move(cell));
   }
@@ -158,7 +155,6 @@ class Xrmb {
   Options options_;
   SearchSpace space_;
   std::vector<ComparisonSplit> splits_;
-  std::string data_text_;
   PaperExperiment experiment_{.name = "xrmb", .title = "Phones from sound and movement"};
 };
 

@@ -120,7 +120,7 @@ std::string best_text(const SearchResult& result, const SearchOptions& search) {
 void write_best(const SearchRequest& request, const Dataset& all, const LabelledData& labelled,
                 const SearchOptions& search, const SearchResult& result, Session& session, const Context& context) {
   FitResult fitted = refit(all, search, result.trials[*result.best], context);
-  if (fitted.summary.status == TrainStatus::interrupted) throw Interrupted("search", "interrupted in the last fit");
+  if (context.cancelled()) throw Interrupted("search", "interrupted in the last fit; the same command repeats it");
   fitted.model.label_column = labelled.label_column;
   save_model(fitted.model, request.best);
   session.note(fmt::format("model    {}, fitted to all {} samples\n", request.best, all.views.size()));
@@ -177,12 +177,13 @@ int run_search_command(const SearchRequest& request, Session& session) {
     context.cancel = InterruptScope::flag();
     result = run_search(*store, request.study, samples.data(), search, context);
     if (!request.exported.empty()) write_trials_csv(request.exported, result, search.scoring.metric);
+    tell(request, result, search, samples.training.views.size(), session);
+    if (!result.reason.empty()) throw Error("search", result.reason);
     if (!request.best.empty() && result.best && !result.interrupted) {
       const Dataset all = everything(samples, request, data, labelled.dataset, session);
       write_best(request, all, labelled, search, result, session, context);
     }
   }
-  tell(request, result, search, samples.training.views.size(), session);
   if (!result.interrupted) return kSuccess;
   session.warn(request.store.empty() ? "interrupted: the table holds what was finished"
                                      : "interrupted: the same command goes on from there");
@@ -214,10 +215,15 @@ Action set_up_search(CLI::App& app) {
   app.add_option("--metric", request->metric,
                  "What is maximised (accuracy, cross_view_accuracy, concordance, ...; METRIC:VIEW for one view)")
       ->type_name("METRIC");
-  app.add_option("--halving", request->halving,
-                 "Successive halving: train all trials a little, one in N of them on, and one in N of those to the end")
-      ->type_name("N");
-  app.add_option("--rungs", request->rungs, "Stages of successive halving")->type_name("N")->capture_default_str();
+  CLI::Option* const halving =
+      app.add_option(
+             "--halving", request->halving,
+             "Successive halving: train all trials a little, one in N of them on, and one in N of those to the end")
+          ->type_name("N");
+  app.add_option("--rungs", request->rungs, "Stages of successive halving")
+      ->type_name("N")
+      ->needs(halving)
+      ->capture_default_str();
   app.add_option("--best", request->best, "Model file: the best settings fitted to all samples but those for testing")
       ->type_name("OUT");
   app.add_option("--export", request->exported, "All trials as a table")->type_name("FILE.csv");

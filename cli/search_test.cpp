@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "cli/testing.h"
+#include "tocca/search/trial_store.h"
 
 namespace tocca::cli {
 namespace {
@@ -216,10 +217,19 @@ TEST(CompareCommand, MistakesAreOneClearLine) {
   expect_refused(tocca({"compare", "--view", "left=" + files.dir.file("left.csv")}), "--labels");
 }
 
+bool under_way(const std::string& path) {
+  if (!std::filesystem::exists(path)) return false;
+  const TrialStore store(path);
+  const auto study = store.find_study("search");
+  if (!study) return false;
+  const auto trials = store.trials(*study);
+  return std::any_of(trials.begin(), trials.end(), [](const TrialRecord& t) { return t.state == TrialState::running; });
+}
+
 // Ctrl-C, then the same command: the same table as without.
 TEST(SearchCommand, GoesOnAfterCtrlC) {
   const Study files;
-  const auto arguments = files.search({"--set", "epochs=60", "--json"});
+  const auto arguments = files.search({"--set", "epochs=400", "--json"});
   std::vector<const char*> words{TOCCA_COMMAND};
   for (const std::string& argument : arguments) words.push_back(argument.c_str());
   words.push_back(nullptr);
@@ -230,7 +240,8 @@ TEST(SearchCommand, GoesOnAfterCtrlC) {
     execv(TOCCA_COMMAND, const_cast<char* const*>(words.data()));
     _exit(9);
   }
-  usleep(400'000);
+  // Once a trial is under way.
+  for (int wait = 0; wait < 200 && !under_way(files.dir.file("s.db")); ++wait) usleep(20'000);
   kill(worker, SIGINT);
   int status = 0;
   waitpid(worker, &status, 0);

@@ -105,8 +105,10 @@ void add_resampling_options(CLI::App& app, ResamplingRequest& request, const std
 Resampling make_resampling(const ResamplingRequest& request, const DataRequest& files, const LoadedData& data,
                            Resampling usual, Session& session) {
   if (!request.split.empty()) {
-    for (const auto& [option, value] :
-         {std::pair{"--folds", &request.folds}, {"--repeats", &request.repeats}, {"--groups", &request.groups}}) {
+    for (const auto& [option, value] : {std::pair{"--folds", &request.folds},
+                                        {"--repeats", &request.repeats},
+                                        {"--groups", &request.groups},
+                                        {"share held out", &request.held_out}}) {
       if (!value->empty()) throw InputError(option, "--split says how samples are cut; need one of the two");
     }
   }

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -181,8 +183,16 @@ std::vector<int> group_folds(const std::vector<int>& codes, const std::vector<In
   const std::vector<std::vector<std::size_t>> members = rows_of_groups(codes, groups);
   check_folds(k, members.size(), "groups");
   const auto size_of = [&](Index group) { return members[static_cast<std::size_t>(group)].size(); };
-  std::vector<Index> order = rng.split("groups").permutation(static_cast<Index>(members.size()));
-  std::ranges::stable_sort(order, std::ranges::greater(), size_of);
+  // Large groups first, but not in the same order every time: repeats are to differ, also where all sizes do.
+  Rng draw = rng.split("groups");
+  std::vector<double> key;
+  for (Index group = 0; group < static_cast<Index>(members.size()); ++group) {
+    key.push_back(static_cast<double>(size_of(group)) * (0.6 + 0.8 * draw.uniform()));
+  }
+  std::vector<Index> order(members.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  std::ranges::stable_sort(order, std::ranges::greater(),
+                           [&](Index group) { return key[static_cast<std::size_t>(group)]; });
 
   FoldBalance balance(codes, k);
   std::vector<int> fold_of_group(members.size());
@@ -190,6 +200,44 @@ std::vector<int> group_folds(const std::vector<int>& codes, const std::vector<In
     fold_of_group[static_cast<std::size_t>(group)] = balance.add(members[static_cast<std::size_t>(group)]);
   }
   return folds_of_rows(members, fold_of_group, codes.size());
+}
+
+Split group_split(const std::vector<int>& codes, const std::vector<Index>& groups, double fraction, const Rng& rng) {
+  constexpr std::uint64_t kDraws = 20;
+  const std::vector<std::vector<std::size_t>> members = rows_of_groups(codes, groups);
+  check_folds(2, members.size(), "groups");
+  std::map<int, double> total;
+  for (const int code : codes) total[code] += 1;
+  const double wanted = fraction * static_cast<double>(codes.size());
+  double least = std::numeric_limits<double>::infinity();
+  std::vector<int> best;
+  for (std::uint64_t draw = 0; draw < kDraws; ++draw) {
+    std::vector<int> held_out(codes.size(), 0);
+    std::map<int, double> held;
+    double rows = 0;
+    std::size_t taken = 0;
+    for (const Index group : rng.split("groups", draw).permutation(static_cast<Index>(members.size()))) {
+      const auto& its_rows = members[static_cast<std::size_t>(group)];
+      const double with = rows + static_cast<double>(its_rows.size());
+      const bool closer = std::abs(with - wanted) < std::abs(rows - wanted);
+      if ((taken > 0 && !closer) || taken + 1 == members.size()) continue;
+      for (const std::size_t row : its_rows) {
+        held_out[row] = 1;
+        held[codes[row]] += 1;
+      }
+      rows = with;
+      ++taken;
+    }
+    double imbalance = 0;
+    for (const auto& [code, count] : total) imbalance += std::pow(held[code] / count - fraction, 2);
+    if (imbalance >= least) continue;
+    least = imbalance;
+    best = held_out;
+  }
+  Split split;
+  for (std::size_t i = 0; i < best.size(); ++i)
+    (best[i] != 0 ? split.test : split.train).push_back(static_cast<Index>(i));
+  return split;
 }
 
 }  // namespace tocca

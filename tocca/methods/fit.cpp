@@ -133,9 +133,10 @@ void add_augmentation(TrainingData& data, const FittedModel& model, const Option
   for (const ViewSchema& view : model.views) {
     const auto columns = static_cast<Index>(view.features.size());
     if (options.image_width > 0 && columns % options.image_width == 0) continue;
-    throw InputError("options", fmt::format("image_width: got {}, need the pixels in a row of the pictures, a divisor of "
-                                            "the {} columns of view '{}'",
-                                            options.image_width, columns, view.name));
+    throw InputError("options",
+                     fmt::format("image_width: got {}, need the pixels in a row of the pictures, a divisor of "
+                                 "the {} columns of view '{}'",
+                                 options.image_width, columns, view.name));
   }
   data.augment = [&model, &options](Index view, std::span<const Index> samples, MatrixRef<float> rows, const Rng& rng) {
     shift_images<float>(model.views[static_cast<std::size_t>(view)].standardizer, options.image_width,

@@ -10,6 +10,7 @@
 
 #include "tocca/core/error.h"
 #include "tocca/core/text.h"
+#include "tocca/data/fingerprint.h"
 #include "tocca/methods/resolve.h"
 
 namespace tocca {
@@ -20,6 +21,7 @@ class Runner {
   Runner(TrialStore& store, const Comparison& comparison, const Context& context)
       : store_(store), comparison_(comparison), context_(context) {
     check();
+    const std::vector<NewTrial> trials = new_trials();
     for (const std::string& method : comparison.methods) {
       const std::string name = fmt::format("{} {}", comparison.study, method);
       works_.push_back({.store = store,
@@ -31,7 +33,8 @@ class Runner {
                         .run = [this, method](const TrialRecord& trial, Index, const Context& own) {
                           return run_split(method, static_cast<std::size_t>(trial.number), own);
                         }});
-      store.add(works_.back().study, new_trials());
+      store.add(works_.back().study, trials);
+      require_same_splits(works_.back(), trials);
     }
   }
 
@@ -65,16 +68,6 @@ class Runner {
     comparison_.space.validate();
   }
 
-  [[nodiscard]] Options options_for(const std::string& method) const {
-    Options options = comparison_.options;
-    options.method = method;
-    for (const auto& [name, value] : comparison_.space.options) set_option(options, name, value);
-    const auto own = comparison_.options_of.find(method);
-    if (own == comparison_.options_of.end()) return options;
-    for (const auto& [name, value] : own->second) set_option(options, name, value);
-    return options;
-  }
-
   [[nodiscard]] SearchSpace space_for(const Options& options) const {
     if (comparison_.tune < 1) return {};
     const Index views = options.fusion == "early" ? 1 : comparison_.splits[0].training.views.count();
@@ -82,25 +75,52 @@ class Runner {
   }
 
   [[nodiscard]] NamedTexts describe(const std::string& method) const {
-    NamedTexts texts = comparison_.description;
-    const Options options = options_for(method);
+    NamedTexts texts;
+    const Options options = options_for(comparison_, method);
     const SearchSpace space = space_for(options);
     texts.emplace_back("metric", comparison_.scoring.metric.text());
     texts.emplace_back("space", space.parameters.empty() ? "" : space.text());
     texts.emplace_back("tune", fmt::format("{}", space.parameters.empty() ? 0 : comparison_.tune));
     texts.emplace_back("tuned on", comparison_.splits[0].validation ? "validation set" : comparison_.inner.text());
+    texts.emplace_back("tuned once", comparison_.tune_once ? "yes" : "no");
+    texts.emplace_back("order", comparison_.in_order ? "as given" : "random");
+    texts.emplace_back("svm cost of the protocol", fmt::format("{}", comparison_.scoring.svm_cost));
     for (const auto& [name, value] : option_texts(options)) {
       if (name != "threads" && name != "device") texts.emplace_back(name, value);
     }
     return texts;
   }
 
+  // The data of a split are its settings.
   [[nodiscard]] std::vector<NewTrial> new_trials() const {
     std::vector<NewTrial> trials;
     for (std::size_t s = 0; s < comparison_.splits.size(); ++s) {
-      trials.push_back({static_cast<Index>(s), 0, {}, comparison_.options.seed + s});
+      const ComparisonSplit& split = comparison_.splits[s];
+      Fingerprint print;
+      for (const Dataset* part : {&split.training, split.validation ? &*split.validation : nullptr, &split.test}) {
+        print.add(part == nullptr ? "" : fingerprint(*part, context_));
+      }
+      print.add_numbers(split.groups);
+      trials.push_back({static_cast<Index>(s), 0, {{"split", print.text()}}, comparison_.options.seed + s});
     }
     return trials;
+  }
+
+  void require_same_splits(const TrialWork& work, const std::vector<NewTrial>& trials) const {
+    for (const TrialRecord& there : store_.trials(work.study)) {
+      const bool ours = there.number < work.limit;
+      if (!ours || there.settings == trials[static_cast<std::size_t>(there.number)].settings) continue;
+      throw InputError(store_.path().empty() ? "compare" : store_.path(),
+                       fmt::format("split {} of '{}' is there with other samples, labels or values; choose another "
+                                   "store, or repeat what it was begun with",
+                                   there.number + 1, comparison_.study));
+    }
+  }
+
+  [[nodiscard]] Resampling inner_of(const ComparisonSplit& split) const {
+    Resampling inner = comparison_.inner;
+    inner.groups = split.groups;
+    return inner;
   }
 
   // The settings of the best trial of a search inside the training part; nothing: there is nothing to search.
@@ -109,7 +129,7 @@ class Runner {
     SearchOptions search{.options = options,
                          .space = space_for(options),
                          .scoring = {comparison_.scoring.metric, 1},
-                         .resampling = comparison_.inner,
+                         .resampling = inner_of(comparison_.splits[s]),
                          .trials = comparison_.tune,
                          .halving = {},
                          .in_order = comparison_.in_order};
@@ -121,13 +141,15 @@ class Runner {
     const std::string study = fmt::format("{} {}, split {}: search", comparison_.study, options.method, s);
     SearchResult found = run_search(store_, study, data, search, own);
     if (found.interrupted) throw Interrupted("compare", "interrupted in the search of settings");
+    if (!found.best) throw TrialFailed(found.reason);
     return std::pair{std::move(search), std::move(found.trials[*found.best])};
   }
 
   FoldRecord run_split(const std::string& method, std::size_t s, const Context& context) const {
-    Options options = options_for(method);
+    Options options = options_for(comparison_, method);
     options.seed += s;
-    const auto chosen = comparison_.tune_once ? tune(options_for(method), 0, context) : tune(options, s, context);
+    const auto chosen =
+        comparison_.tune_once ? tune(options_for(comparison_, method), 0, context) : tune(options, s, context);
     std::string settings;
     Context own = context;
     if (chosen) {
@@ -221,6 +243,7 @@ class Runner {
     }
   }
 
+  // Nothing to show for all the work: why.
   static void check_failures(const ComparisonResult& result) {
     if (result.interrupted || result.failed == 0 || !result.scores.empty()) return;
     for (const MethodOutcome& outcome : result.methods) {
@@ -240,6 +263,16 @@ class Runner {
 };
 
 }  // namespace
+
+Options options_for(const Comparison& comparison, const std::string& method) {
+  Options options = comparison.options;
+  options.method = method;
+  for (const auto& [name, value] : comparison.space.options) set_option(options, name, value);
+  const auto own = comparison.options_of.find(method);
+  if (own == comparison.options_of.end()) return options;
+  for (const auto& [name, value] : own->second) set_option(options, name, value);
+  return options;
+}
 
 ComparisonResult run_comparison(TrialStore& store, const Comparison& comparison, const Context& context) {
   return Runner(store, comparison, context).run();

@@ -19,11 +19,12 @@ struct ComparisonSplit {
   Dataset training;
   std::optional<Dataset> validation;  ///< for early stopping and the search; none: parts of `training` are held out
   Dataset test;
+  std::vector<Index> groups =
+      {};  ///< of the training samples: together in the search inside it; empty: each for itself
 };
 
 struct Comparison {
   std::string study = "compare";                      ///< what the studies in the store are called: "STUDY METHOD"
-  NamedTexts description = {};                        ///< of data and splits: what else results depend on
   std::vector<std::string> methods;                   ///< distinct
   Options options;                                    ///< of every method; split s uses the seed options.seed + s
   std::map<std::string, NamedTexts> options_of = {};  ///< of single methods, over the common ones
@@ -70,8 +71,12 @@ struct ComparisonResult {
 /// With a search over resampled training parts the best settings are then fitted to the whole training part (see
 /// `refit`); with a validation set, training stops by it. Results are kept in the store and taken from there, so that a
 /// comparison goes on where it stopped; several processes may share it.
+/// A split's data are part of what the store knows of it: another split of the same number is refused.
 /// Throws InputError: an unknown or repeated method, no splits, tune_once without validation set, options out of range,
 /// a study of the same name with another description; Error when every fit failed.
 ComparisonResult run_comparison(TrialStore& store, const Comparison& comparison, const Context& context);
+
+/// The options of a method before anything is searched.
+Options options_for(const Comparison& comparison, const std::string& method);
 
 }  // namespace tocca

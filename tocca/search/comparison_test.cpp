@@ -169,6 +169,35 @@ TEST(Comparison, TunedSettingsAreTheBestOfTheInnerSearchAndItGoesOn) {
   EXPECT_THAT(again.methods[0].splits[0].folds[0].message, HasSubstr("ridge = "));
 }
 
+TEST(Comparison, OtherDataUnderTheSameNameAreRefused) {
+  const Dataset data = make_shared(90, 3, 0.3, 1);
+  Comparison comparison = small_comparison(data, 2);
+  comparison.methods = {"svm"};
+  TrialStore store("");
+  run_comparison(store, comparison, {});
+  Comparison more = small_comparison(data, 3);
+  more.methods = {"svm"};
+  EXPECT_EQ(run_comparison(store, more, {}).methods[0].splits.size(), 3U) << "further splits may be added";
+  std::swap(comparison.splits[0].training, comparison.splits[0].test);
+  EXPECT_THAT(error_message<InputError>([&] { run_comparison(store, comparison, {}); }), HasSubstr("split 1"));
+}
+
+TEST(Comparison, TunesOnceOnlyWithAValidationSet) {
+  const Dataset data = make_shared(150, 3, 0.3, 1);
+  Comparison comparison = small_comparison(data, 2);
+  comparison.methods = {"tocca-w"};
+  comparison.space = small_space();
+  comparison.tune = 2;
+  comparison.tune_once = true;
+  TrialStore store("");
+  EXPECT_THAT(error_message<InputError>([&] { run_comparison(store, comparison, {}); }), HasSubstr("validation set"));
+  for (ComparisonSplit& split : comparison.splits) split.validation = make_shared(40, 3, 0.3, 9);
+  const ComparisonResult result = run_comparison(store, comparison, make_context(2));
+  EXPECT_EQ(result.methods[0].mean.count, 2);
+  EXPECT_TRUE(store.find_study("compare tocca-w, split 0: search"));
+  EXPECT_FALSE(store.find_study("compare tocca-w, split 1: search"));
+}
+
 TEST(Comparison, MistakesAreNamed) {
   const Dataset data = make_shared(60, 3, 0.3, 1);
   TrialStore store("");

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "tocca/core/error.h"
@@ -52,15 +50,9 @@ void add_folds(std::vector<Split>& splits, const std::vector<int>& codes, const 
   for (int fold = 0; fold < k; ++fold) splits.push_back(split_at(folds, fold));
 }
 
-// With groups, one fold of as many as make its share about the one wanted.
 Split random_split(const Dataset& data, const std::vector<int>& codes, const Resampling& how, const Rng& rng) {
   if (how.groups.empty()) return stratified_split(strata(data), data.views.size(), how.held_out, rng);
-  const auto groups = std::set<Index>(how.groups.begin(), how.groups.end()).size();
-  const double share = std::min(how.held_out, 1 - how.held_out);
-  const int k = std::clamp(static_cast<int>(std::lround(1 / share)), 2, static_cast<int>(groups));
-  Split split = split_at(group_folds(codes, how.groups, k, rng), 0);
-  if (how.held_out > 0.5) std::swap(split.train, split.test);
-  return split;
+  return group_split(codes, how.groups, how.held_out, rng);
 }
 
 }  // namespace

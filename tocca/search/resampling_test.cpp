@@ -68,6 +68,25 @@ TEST(Resampling, GroupsStayTogether) {
   }
 }
 
+// Groups of all sizes: which are held out is still drawn anew each time, and about as much as asked for.
+TEST(Resampling, RepeatsWithGroupsOfUnequalSizeDiffer) {
+  const Dataset data = make_shared(90, 3, 0.3, 1);
+  std::vector<Index> groups;
+  for (Index g = 0; static_cast<Index>(groups.size()) < 90; ++g) {
+    groups.insert(groups.end(),
+                  static_cast<std::size_t>(std::min<Index>(g + 2, 90 - static_cast<Index>(groups.size()))), g);
+  }
+  for (const Resampling& how : {Resampling{.folds = 3, .repeats = 6, .groups = groups},
+                                Resampling{.repeats = 6, .held_out = 0.4, .groups = groups}}) {
+    std::set<std::vector<Index>> held_out;
+    for (const Split& split : resample(data, how, Rng(2))) {
+      held_out.insert(split.test);
+      EXPECT_NEAR(static_cast<double>(split.test.size()) / 90, how.folds > 0 ? 1.0 / 3 : 0.4, 0.12);
+    }
+    EXPECT_GE(held_out.size(), 5U);
+  }
+}
+
 TEST(Resampling, RefusesWhatCannotBeCut) {
   const Dataset data = make_shared(10, 3, 0.3, 1);
   const auto message = [&](const Resampling& how) {

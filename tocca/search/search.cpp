@@ -43,9 +43,12 @@ NamedTexts describe(const SearchData& data, const SearchOptions& search, const C
     texts.emplace_back("groups", groups.text());
   }
   texts.emplace_back("metric", search.scoring.metric.text());
+  texts.emplace_back("svm cost of the protocol", fmt::format("{}", search.scoring.svm_cost));
+  texts.emplace_back("order", search.in_order ? "as given" : "random");
   texts.emplace_back("space", search.space.text());
   if (search.halving) {
     texts.emplace_back("halving", fmt::format("1 of {}, {} rungs", search.halving->keep, search.halving->rungs));
+    texts.emplace_back("trials", fmt::format("{}", search.trials));  // who goes on depends on them
   }
   for (const auto& [name, value] : option_texts(search.options)) {
     if (name != "threads" && name != "device") texts.emplace_back(name, value);
@@ -60,6 +63,8 @@ Index epochs_of_rung(const SearchOptions& search, Index epochs, Index rung) {
       std::pow(static_cast<double>(search.halving->keep), static_cast<double>(rung + 1 - search.halving->rungs));
   return std::max<Index>(1, static_cast<Index>(std::ceil(share * static_cast<double>(epochs))));
 }
+
+constexpr double kWorst = -std::numeric_limits<double>::infinity();
 
 class Search {
  public:
@@ -92,7 +97,7 @@ class Search {
                            }};
       result.interrupted = !run_trials({&work, 1}, context_);
     }
-    collect(result, rungs - 1);
+    collect(result);
     return result;
   }
 
@@ -167,24 +172,35 @@ class Search {
     return fit_fold({training, &held_out, held_out, options, search_.scoring}, nullptr, context);
   }
 
-  void collect(SearchResult& result, Index last_rung) const {
+  void collect(SearchResult& result) const {
     std::map<Index, TrialRecord> furthest;  // trials come by rung
     for (TrialRecord& trial : store_.trials(study_)) {
       if (trial.number < search_.trials) furthest.insert_or_assign(trial.number, std::move(trial));
     }
-    double best = -std::numeric_limits<double>::infinity();
+    double best = kWorst;
+    Index furthest_rung = 0;
     for (auto& [number, trial] : furthest) {
       if (trial.state == TrialState::failed) ++result.failed;
-      if (trial.state == TrialState::finished && trial.rung == last_rung && goodness(trial) > best) {
+      const bool counts = trial.state == TrialState::finished && goodness(trial) > kWorst;
+      if (counts && (trial.rung > furthest_rung || (trial.rung == furthest_rung && goodness(trial) > best))) {
         best = goodness(trial);
+        furthest_rung = trial.rung;
         result.best = result.trials.size();
       }
       result.trials.push_back(std::move(trial));
     }
-    if (result.best || result.interrupted || result.failed == 0) return;
-    const auto failed = std::find_if(result.trials.begin(), result.trials.end(),
-                                     [](const TrialRecord& t) { return t.state == TrialState::failed; });
-    throw Error(name_, fmt::format("no trial could be scored; trial {}: {}", failed->number, failed->reason));
+    if (!result.best && !result.interrupted) result.reason = reason_of(result);
+  }
+
+  // Why no trial has a value.
+  [[nodiscard]] std::string reason_of(const SearchResult& result) const {
+    for (const TrialRecord& trial : result.trials) {
+      if (trial.state == TrialState::failed) {
+        return fmt::format("no trial could be scored; trial {}: {}", trial.number, trial.reason);
+      }
+    }
+    return fmt::format("no trial could be scored: method '{}' has no {} on these data; choose another metric",
+                       search_.options.method, search_.scoring.metric.text());
   }
 
   TrialStore& store_;
@@ -225,7 +241,16 @@ FitResult refit(const Dataset& data, const SearchOptions& search, const TrialRec
   Options options = options_of(search, trial);
   Context own = context;
   prepare_refit(options, trial, own);
-  return fit(data, nullptr, options, own);
+  FitResult result = fit(data, nullptr, options, own);
+  if (result.summary.status != TrainStatus::paused) return result;
+  result.summary.status = TrainStatus::completed;
+  result.summary.message =
+      fmt::format("completed the {} of {} epochs that were best in a search", result.summary.epochs, options.epochs);
+  for (auto& [name, value] : result.model.provenance) {
+    if (name == "status") value = name_of(result.summary.status);
+    if (name == "message") value = result.summary.message;
+  }
+  return result;
 }
 
 }  // namespace tocca

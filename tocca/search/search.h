@@ -39,16 +39,18 @@ struct SearchOptions {
 
 struct SearchResult {
   std::vector<TrialRecord> trials;  ///< by number; with halving each at the last rung it came to
-  std::optional<std::size_t> best;  ///< in `trials`: the best of those that went all the way; the first on ties
+  std::optional<std::size_t> best;  ///< in `trials`: the best of those that went furthest; the first on ties
   Index failed = 0;
   bool interrupted = false;
+  std::string reason;  ///< why there is no best one, where all trials were done
 };
 
 /// Does the trials of a search as a study of that name in the store. Settings and seeds of the trials, and so their
 /// results, depend on the seed, data and options alone: not on threads, processes, interruptions, or how often the
 /// number of trials was raised. The held-out samples of a fold decide when its training stops, too.
-/// Throws InputError: options out of range; no such combination of method and task; a study of that name with other
-/// data or options. A trial that fails is recorded with its reason; when all fail, throws Error with the first.
+/// A trial that fails is recorded with its reason. With halving the number of trials belongs to the study, and cannot
+/// be raised. Throws InputError: options out of range; no such combination of method and task; a study of that name
+/// with other data or options.
 SearchResult run_search(TrialStore& store, const std::string& study, const SearchData& data,
                         const SearchOptions& search, const Context& context);
 

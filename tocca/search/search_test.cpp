@@ -9,6 +9,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <new>
 
 #include "tocca/core/error.h"
 #include "tocca/search/space_file.h"
@@ -159,8 +160,58 @@ TEST(Search, SaysWhyWhenAllTrialsFail) {
   search.space = parse_space("[options]\ncovariance = \"batch\"\n[space]\nbatch_size = [2, 3]\n", "space");
   search.options.method = "tocca-w";
   TrialStore store("");
-  EXPECT_THAT(error_message<Error>([&] { run_search(store, "s", {data}, search, {}); }),
-              HasSubstr("no trial could be scored"));
+  const SearchResult found = run_search(store, "s", {data}, search, {});
+  EXPECT_FALSE(found.best);
+  EXPECT_EQ(found.failed, 2);
+  EXPECT_THAT(found.reason, HasSubstr("no trial could be scored; trial 0: [train] batch_size"));
+}
+
+TEST(Search, SaysSoWhenTheMetricCannotBeMeasured) {
+  const Dataset data = make_shared(80, 3, 0.3, 1);
+  SearchOptions search = small_search(2);
+  search.scoring.metric = {"concordance", {}, {}};
+  TrialStore store("");
+  const SearchResult found = run_search(store, "s", {data}, search, {});
+  EXPECT_FALSE(found.best);
+  EXPECT_THAT(found.reason, HasSubstr("no concordance on these data"));
+}
+
+// What is not the trial's fault ends the work at once, in every thread, and leaves the trials to be done.
+TEST(TrialRunner, AnErrorThatIsNoTrialsFaultEndsTheWork) {
+  TrialStore store("");
+  const auto study = store.study("s", {});
+  std::vector<NewTrial> trials;
+  for (Index t = 0; t < 8; ++t) trials.push_back({t, 0, {}, 0});
+  store.add(study, trials);
+  const TrialWork work{.store = store,
+                       .study = study,
+                       .limit = 8,
+                       .title = "s",
+                       .metric = {},
+                       .run = [](const TrialRecord& trial, Index, const Context&) -> FoldRecord {
+                         if (trial.number == 2) throw std::bad_alloc();
+                         return {.value = 1};
+                       }};
+  EXPECT_THROW(run_trials({&work, 1}, make_context(3)), std::bad_alloc);
+  for (const TrialRecord& trial : store.trials(study)) {
+    EXPECT_NE(trial.state, TrialState::failed);
+    EXPECT_NE(trial.state, TrialState::running);
+  }
+}
+
+TEST(TrialRunner, AStateOfAnotherFitIsPutAside) {
+  const TempDir dir;
+  const Dataset data = make_shared(120, 3, 0.3, 1);
+  TrialStore store(dir.file("s.db"));
+  const auto study = store.study("probe", {});
+  store.add(study, std::vector<NewTrial>{{0, 0, {}, 0}});
+  const std::string path = store.checkpoint(*store.claim(study, 0, 1), 0);
+  dir.write("garbage", "no state of a training");
+  std::filesystem::copy(dir.file("garbage"), path);
+  FoldFit fold{data, &data, data, small_search().options, {}};
+  Context own;
+  own.checkpoint = path;
+  EXPECT_FALSE(std::isnan(fit_fold(fold, nullptr, own).value));
 }
 
 TEST(Search, AStoreOfAnotherSearchIsRefused) {
@@ -195,6 +246,8 @@ TEST(Search, HalvingTrainsTheBestToTheEndAndNoEpochTwice) {
   }
   EXPECT_EQ(at_rung, (std::map<Index, int>{{0, 6}, {1, 2}, {2, 1}}));
   EXPECT_EQ(found.trials[*found.best].rung, 2);
+  search.trials = 12;
+  EXPECT_THAT(error_message<InputError>([&] { run_search(store, "s", {data}, search, {}); }), HasSubstr("trials"));
   EXPECT_TRUE(std::filesystem::is_empty(dir.file("halving.db.checkpoints"))) << "states of trials that are over";
 }
 

@@ -97,11 +97,16 @@ void check_value(const Parameter& parameter, const std::string& value) {
   }
 }
 
+void refuse_settings_of_a_run(const std::string& option) {
+  for (const char* kept : {"seed", "threads", "device"}) {
+    if (option == kept)
+      throw InputError("space", fmt::format("{}: it has no place in a space; give --{}", option, option));
+  }
+}
+
 void check(const Parameter& parameter) {
   const OptionField& field = find_option(parameter.option);
-  for (const char* kept : {"seed", "threads", "device"}) {
-    if (parameter.option == kept) refuse(parameter, "it is not searched");
-  }
+  refuse_settings_of_a_run(parameter.option);
   if (parameter.kind == Parameter::Kind::choice) {
     if (parameter.values.empty()) refuse(parameter, "got no values to choose from");
   } else {
@@ -147,6 +152,7 @@ std::string toml_text(const Parameter& parameter) {
 void SearchSpace::validate() const {
   Options scratch;
   for (const auto& [name, value] : options) {
+    refuse_settings_of_a_run(name);
     try {
       set_option(scratch, name, value);
     } catch (const InputError& error) {
@@ -183,7 +189,8 @@ SearchSpace restrict_space(const SearchSpace& space, const Method& method) {
                        [&](const Parameter& parameter) { return parameter.option == option; });
   };
   // What another method of the space, or another form of it, may make use of.
-  for (const char* decides : {"method", "projection", "agreement", "decorrelation", "reconstruction", "task"}) {
+  for (const char* decides :
+       {"method", "task", "projection", "agreement", "decorrelation", "pretraining", "reconstruction", "prediction"}) {
     if (searched(decides)) return space;
   }
   for (const Parameter& parameter : space.parameters) {

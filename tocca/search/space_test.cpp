@@ -113,7 +113,7 @@ TEST(SpaceFile, SaysWhereAndWhatIsWrong) {
   EXPECT_THAT(message("[space]\nmethod = { uniform = [0, 4] }\n"), HasSubstr("choice"));
   EXPECT_THAT(message("[space]\nmethod = [\"tocca-x\"]\n"), HasSubstr("tocca-w"));
   EXPECT_THAT(message("[space]\nbatch_size = []\n"), HasSubstr("no values"));
-  EXPECT_THAT(message("[space]\nseed = [1, 2]\n"), HasSubstr("not searched"));
+  EXPECT_THAT(message("[space]\nseed = [1, 2]\n"), HasSubstr("no place in a space"));
   EXPECT_THAT(message("[space]\ndropout = { unifrom = [0, 0.5] }\n"), HasSubstr("uniform"));
   EXPECT_THAT(message("[space]\ndropout = { share = 0.5, uniform = [0, 0.5] }\n"), HasSubstr("`or`"));
   EXPECT_THAT(message("[space]\ndropout = 0.5\n"), HasSubstr("list of values"));
@@ -122,6 +122,7 @@ TEST(SpaceFile, SaysWhereAndWhatIsWrong) {
   EXPECT_THAT(message("epochs = 3\n"), HasSubstr("[options] and [space]"));
   EXPECT_THAT(message("[options]\nepochs = 3\n[space]\nepochs = [1, 2]\n"), HasSubstr("given twice"));
   EXPECT_THAT(message("[options]\nepochs = 0\n[space]\nseed = [1]\n"), HasSubstr("[s.toml:2] epochs: got 0"));
+  EXPECT_THAT(message("[options]\nseed = 3\n[space]\nepochs = [1, 2]\n"), HasSubstr("give --seed"));
   EXPECT_THAT(message("[space\n"), HasSubstr("[s.toml:1]"));
 }
 

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <condition_variable>
+#include <filesystem>
+#include <limits>
 #include <mutex>
-#include <new>
-#include <thread>
+#include <system_error>
 #include <utility>
 
 #include "tocca/core/error.h"
@@ -52,6 +54,23 @@ class Board {
     }
     left_ = unfinished(works_);
     report();
+    changed_.notify_all();
+  }
+
+  // What happened to one thread ends the others, too.
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    changed_.notify_all();
+  }
+  [[nodiscard]] bool stopped() {
+    const std::lock_guard lock(mutex_);
+    return stopped_;
+  }
+  // Until a trial of this process is finished, or that time is over.
+  void wait(std::chrono::milliseconds time) {
+    std::unique_lock lock(mutex_);
+    if (!stopped_) changed_.wait_for(lock, time);
   }
 
  private:
@@ -75,6 +94,8 @@ class Board {
   std::span<const TrialWork> works_;
   const Context& context_;
   std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopped_ = false;
   Index total_ = 0;
   Index left_ = 0;
   std::vector<double> shares_;  // of the trial that each thread is at
@@ -116,6 +137,15 @@ double run_folds(const TrialWork& work, const TrialStore::Claim& claim, Board& b
   return sum / static_cast<double>(values.size());
 }
 
+// The states of its trainings are of no more use.
+void forget_states(const TrialWork& work, const TrialStore::Claim& claim) {
+  for (Index fold = 0; fold < work.folds; ++fold) {
+    const std::string path = work.store.checkpoint(claim, fold);
+    std::error_code ignored;
+    if (!path.empty()) std::filesystem::remove(path, ignored);
+  }
+}
+
 // False: interrupted.
 bool run_trial(const TrialWork& work, const TrialStore::Claim& claim, Board& board, std::size_t thread,
                const Context& context) {
@@ -126,13 +156,18 @@ bool run_trial(const TrialWork& work, const TrialStore::Claim& claim, Board& boa
   } catch (const Interrupted&) {
     work.store.release(claim);
     return false;
-  } catch (const std::bad_alloc&) {
-    work.store.fail(claim, "not enough memory");
+  } catch (const TrialFailed& failure) {
+    work.store.fail(claim, failure.what());
+    forget_states(work, claim);
+    context.warn(fmt::format("{}: trial {} failed: {}", work.title, claim.record.number, failure.what()));
     board.finished(thread, work, claim.record, kNaN);
-  } catch (const Error& error) {
-    work.store.fail(claim, error.what());
-    context.warn(fmt::format("{}: trial {} failed: {}", work.title, claim.record.number, error.what()));
-    board.finished(thread, work, claim.record, kNaN);
+  } catch (...) {
+    board.stop();
+    try {
+      work.store.release(claim);
+    } catch (const Error&) {  // it expires
+    }
+    throw;
   }
   return true;
 }
@@ -147,30 +182,23 @@ bool run_next(std::span<const TrialWork> works, Board& board, std::size_t thread
   return false;
 }
 
-// Until nothing is left, other processes' trials included: one that dies leaves its trials to us.
+// Until nothing is left, other processes' trials included: one that dies leaves its trials to us. The longer there is
+// nothing to do the more seldom we look.
 void run_until_done(std::span<const TrialWork> works, Board& board, std::size_t thread, const Context& context) {
-  constexpr auto kPause = std::chrono::milliseconds(20);
-  while (!context.cancelled()) {
-    if (run_next(works, board, thread, context)) continue;
+  constexpr std::chrono::milliseconds kShortest{20}, kLongest{1000};
+  std::chrono::milliseconds pause = kShortest;
+  while (!context.cancelled() && !board.stopped()) {
+    if (run_next(works, board, thread, context)) {
+      pause = kShortest;
+      continue;
+    }
     if (context.cancelled() || unfinished(works) == 0) return;
-    std::this_thread::sleep_for(kPause);
+    board.wait(pause);
+    pause = std::min(2 * pause, kLongest);
   }
 }
 
-}  // namespace
-
-bool run_trials(std::span<const TrialWork> works, const Context& context) {
-  const Index left = unfinished(works);
-  if (left == 0) return true;
-  if (context.cancelled()) return false;
-  const Index threads = std::min<Index>(left, context.workers ? context.workers->threads() : 1);
-  Board board(works, left, static_cast<std::size_t>(threads), context);
-  context.parallel(threads,
-                   [&](Index thread) { run_until_done(works, board, static_cast<std::size_t>(thread), context); });
-  return unfinished(works) == 0;
-}
-
-FoldRecord fit_fold(const FoldFit& fold, FittedModel* model, const Context& context) {
+FoldRecord fit_and_score(const FoldFit& fold, FittedModel* model, const Context& context) {
   const auto start = std::chrono::steady_clock::now();
   // Without labels CCA does not fit a classifier of its own, which the protocol has no use for.
   const bool unsupervised = fold.scoring.metric.cross_view() && !find_method(fold.options.method).needs_labels;
@@ -194,6 +222,38 @@ FoldRecord fit_fold(const FoldFit& fold, FittedModel* model, const Context& cont
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (model != nullptr) *model = std::move(fitted.model);
   return record;
+}
+
+}  // namespace
+
+bool run_trials(std::span<const TrialWork> works, const Context& context) {
+  const Index left = unfinished(works);
+  if (left == 0) return true;
+  if (context.cancelled()) return false;
+  const Index threads = std::min<Index>(left, context.workers ? context.workers->threads() : 1);
+  Board board(works, left, static_cast<std::size_t>(threads), context);
+  context.parallel(threads,
+                   [&](Index thread) { run_until_done(works, board, static_cast<std::size_t>(thread), context); });
+  return unfinished(works) == 0;
+}
+
+FoldRecord fit_fold(const FoldFit& fold, FittedModel* model, const Context& context) {
+  std::error_code ignored;
+  bool has_state = !context.checkpoint.empty() && std::filesystem::exists(context.checkpoint, ignored);
+  for (;;) {
+    try {
+      return fit_and_score(fold, model, context);
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const CheckpointError&) {
+      throw;
+    } catch (const Error& error) {
+      if (!has_state) throw TrialFailed(error.what());
+      // Perhaps it is the state that is wrong; without it the fit begins anew.
+      std::filesystem::remove(context.checkpoint, ignored);
+      has_state = false;
+    }
+  }
 }
 
 }  // namespace tocca

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <span>
+#include <stdexcept>
 #include <string>
 
 #include "tocca/core/context.h"
@@ -10,6 +11,12 @@
 #include "tocca/search/trial_store.h"
 
 namespace tocca {
+
+/// A trial failed by what it is: its settings do not fit the data, its training diverged, nothing could be measured.
+class TrialFailed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 /// What is to be done: the trials below `limit` in one rung of a study.
 struct TrialWork {
@@ -21,8 +28,9 @@ struct TrialWork {
   std::string title;       ///< in progress and messages
   Metric metric;           ///< for the best so far
   bool tells_best = true;  ///< a message for each trial that is better than all before
-  /// Does one fold. What it throws ends the trial: Interrupted gives it back, anything else makes it fail with that
-  /// reason. `context` has the file for the state of its training.
+  /// Does one fold. TrialFailed makes the trial fail with that reason, and the others go on. Interrupted gives it back.
+  /// So does anything else (a full disk, no memory), which then ends the work of all threads and is thrown on.
+  /// `context` has the file for the state of its training.
   std::function<FoldRecord(const TrialRecord&, Index fold, const Context& context)> run;
 };
 
@@ -39,8 +47,9 @@ struct FoldFit {
   Options options;
   ScoringOptions scoring;
 };
-/// One fold. `model`, where not null, receives what was fitted. Throws Interrupted when the context was cancelled,
-/// Error when training diverged, and what `fit` throws.
+/// One fold. `model`, where not null, receives what was fitted. A state in context.checkpoint that is of another fit,
+/// or damaged, is removed. Throws Interrupted when the context was cancelled; TrialFailed when training diverged, or
+/// with what `fit` throws for these settings and data; CheckpointError and std::bad_alloc as they are.
 FoldRecord fit_fold(const FoldFit& fold, FittedModel* model, const Context& context);
 
 }  // namespace tocca

@@ -13,6 +13,7 @@
 
 #include "tocca/core/error.h"
 #include "tocca/core/version.h"
+#include "tocca/data/fingerprint.h"
 #include "tocca/metrics/mean.h"
 #include "tocca/search/claim_owner.h"
 #include "tocca/search/trial_store_file.h"
@@ -82,6 +83,7 @@ struct TrialStore::State {
   std::optional<Study> find_study(const std::string& name) const;
   Study make_study(const std::string& name, const NamedTexts& description) const;
   NamedTexts description(Study study) const;
+  std::string print(Study study) const;
   void free_lost_claims(Study study);
   std::optional<std::int64_t> next_trial(Study study, Index rung, Index limit) const;
   bool holds(std::int64_t trial);
@@ -148,6 +150,18 @@ NamedTexts TrialStore::State::description(Study study) const {
   SQLite::Statement rows =
       prepare(database, "SELECT key, value FROM study_settings WHERE study = ? ORDER BY position", study);
   return detail::read_texts(rows);
+}
+
+// By what a study is, not by its row: a store that was deleted and begun anew has other studies in the same rows.
+std::string TrialStore::State::print(Study study) const {
+  Fingerprint print;
+  SQLite::Statement row = prepare(database, "SELECT name FROM studies WHERE id = ?", study);
+  if (row.executeStep()) print.add(row.getColumn(0).getString());
+  for (const auto& [key, value] : description(study)) {
+    print.add(key);
+    print.add(value);
+  }
+  return print.text();
 }
 
 void TrialStore::State::free_lost_claims(Study study) {
@@ -337,7 +351,8 @@ std::string TrialStore::checkpoint(const Claim& claim, Index fold) const {
                                          folder, error.message()));
   }
   // Without the rung: a later one goes on where the earlier one stopped.
-  return fmt::format("{}/study{}-trial{}-fold{}.safetensors", folder, claim.study, claim.record.number, fold);
+  return fmt::format("{}/{}-trial{}-fold{}.safetensors", folder,
+                     state_->read([&] { return state_->print(claim.study); }), claim.record.number, fold);
 }
 
 const std::string& TrialStore::path() const { return state_->path; }

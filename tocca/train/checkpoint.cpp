@@ -58,7 +58,11 @@ void Checkpoint::write() {
   if (!latest_) return;
   latest_->metadata["format"] = kFormatName;
   latest_->metadata["fingerprint"] = options_.fingerprint;
-  latest_->save(options_.path);
+  try {
+    latest_->save(options_.path);
+  } catch (const Error& error) {
+    throw CheckpointError("checkpoint", error.what());
+  }
   latest_.reset();
   written_ = std::chrono::steady_clock::now();
 }

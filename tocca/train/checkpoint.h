@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "tocca/core/error.h"
 #include "tocca/model/safetensors.h"
 
 namespace tocca {
@@ -14,6 +15,12 @@ namespace tocca {
 ///     if (auto state = checkpoint.load()) restore(*state);
 ///     ... if (checkpoint.due()) checkpoint.keep(state_after_this_epoch); ...
 ///     finished ? checkpoint.remove() : checkpoint.write();
+/// A state could not be written: not the training's fault.
+class CheckpointError : public Error {
+ public:
+  using Error::Error;
+};
+
 struct CheckpointOptions {
   std::string path = {};         ///< empty: nothing is kept
   std::string fingerprint = {};  ///< of data and settings: another one's file is refused
@@ -33,7 +40,7 @@ class Checkpoint {
   [[nodiscard]] bool due(bool must = false);
   /// Takes a state; writes it if the last write was long enough ago.
   void keep(TensorFile state);
-  /// Writes the state taken last, if it is not yet written.
+  /// Writes the state taken last, if it is not yet written. Throws CheckpointError.
   void write();
   /// Removes the file: there is nothing left to go on with.
   void remove();
