@@ -24,12 +24,14 @@
 namespace tocca::cli {
 namespace {
 
+constexpr Index kUsualSplits = 5;
+
 struct CompareRequest {
   DataRequest data;
   SettingsRequest settings;
   SpaceRequest space;
   ResamplingRequest resampling;
-  Index splits = 5;
+  Index splits = 0;  ///< 0: not given
   Index tune = 0;
   Index inner_folds = 5;
   std::vector<std::string> methods{"rcca", "svm", "nn", "tocca-w", "tocca-sd", "tocca-nd"};
@@ -85,7 +87,11 @@ Cut given_splits(const CompareRequest& request, const LoadedData& data, const Da
 
 Cut cut(const CompareRequest& request, const LoadedData& data, const Dataset& dataset, std::uint64_t seed,
         Session& session) {
-  const Resampling usual{.repeats = request.splits, .held_out = 0.25};
+  const ResamplingRequest& asked = request.resampling;
+  if (request.splits > 0 && !(asked.folds.empty() && asked.repeats.empty() && asked.split.empty())) {
+    throw InputError("--splits", "--folds, --repeats or --split says how many splits there are, too; need one of them");
+  }
+  const Resampling usual{.repeats = request.splits > 0 ? request.splits : kUsualSplits, .held_out = 0.25};
   Resampling how = make_resampling(request.resampling, request.data, data, usual, session);
   if (!request.resampling.split.empty()) return given_splits(request, data, dataset, session);
   if (how.folds > 0 && request.resampling.repeats.empty()) how.repeats = 1;
@@ -165,6 +171,7 @@ int run_compare(const CompareRequest& request, Session& session) {
       require_not_input("--out", (std::filesystem::path(request.out) / file).string(), inputs);
     }
   }
+  if (request.splits < 0) throw InputError("--splits", fmt::format("got {}, need 1 or more", request.splits));
   if (request.tune < 0) throw InputError("--tune", fmt::format("got {}, need 0 or more", request.tune));
   Options options;
   apply_settings(request.settings, session, options);
@@ -217,16 +224,13 @@ Action set_up_compare(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
-  CLI::Option* const splits =
-      app.add_option("--splits", request->splits, "Random splits into training and test samples, each class alike")
-          ->type_name("N")
-          ->capture_default_str();
+  app.add_option("--splits", request->splits,
+                 "Random splits into training and test samples, each class alike (default 5)")
+      ->type_name("N");
   add_resampling_options(app, request->resampling, "--test");
   app.add_option("--split", request->resampling.split,
                  "Columns of words train, val, test, none, a split each, in place of random ones")
-      ->type_name("FILE[:COLUMN,...]")
-      ->excludes(splits);
-  for (const char* other : {"--folds", "--repeats"}) app.get_option(other)->excludes(splits);
+      ->type_name("FILE[:COLUMN,...]");
   app.add_option("--metric", request->metric,
                  "What is compared (accuracy, cross_view_accuracy, concordance, ...; METRIC:VIEW for one view)")
       ->type_name("METRIC");

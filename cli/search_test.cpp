@@ -63,7 +63,9 @@ class Study : public Files {
     // What is asked for more stands for the usual option of the same name.
     const std::vector<std::string> own(more);
     for (auto option = usual.begin(); option != usual.end(); option += 2) {
-      const bool again = *option != "--set" && std::find(own.begin(), own.end(), *option) != own.end();
+      const auto given = [&](const std::string& name) { return std::find(own.begin(), own.end(), name) != own.end(); };
+      const bool cut = given("--folds") || given("--split") || given("--repeats");
+      const bool again = (*option != "--set" && given(*option)) || (*option == "--splits" && cut);
       if (!again) arguments.insert(arguments.end(), option, option + 2);
     }
     return with(std::move(arguments), more);
@@ -183,9 +185,9 @@ TEST(CompareCommand, TunesInsideAndGoesOnFromItsStore) {
   const auto before = std::filesystem::last_write_time(files.dir.file("c.db"));
   EXPECT_EQ(tocca(arguments).json().at("rows"), first.json().at("rows"));
   EXPECT_EQ(std::filesystem::last_write_time(files.dir.file("c.db")), before) << "nothing was left to do";
-  std::vector<std::string> further = arguments;
-  std::replace(further.begin(), further.end(), std::string("3"), std::string("4"));
-  const auto more = tocca(further).json();
+  const auto more = tocca(files.compare({"--tune", "2", "--inner-folds", "2", "--space", files.dir.file("space.toml"),
+                                         "--store", files.dir.file("c.db"), "--json", "--splits", "4"}))
+                        .json();
   EXPECT_EQ(more.at("rows")[0].at("splits"), 4);
 }
 
@@ -214,6 +216,10 @@ TEST(CompareCommand, MistakesAreOneClearLine) {
   expect_refused(tocca(files.compare({"--split", files.labels()})), "need train, val, test or none");
   expect_refused(tocca(files.compare({"--test", "1.5"})), "got 1.5");
   expect_refused(tocca(files.compare({"--folds", "200"})), "at most 90");
+  expect_refused(tocca(with(files.compare({"--folds", "3"}), {"--splits", "3"})), "need one of them");
+  expect_refused(tocca(files.compare({"--inner-folds", "3"})), "--tune");
+  expect_refused(tocca(files.compare({"--split", files.dir.file("split.csv"), "--test", "0.3"})),
+                 "need one of the two");
   expect_refused(tocca({"compare", "--view", "left=" + files.dir.file("left.csv")}), "--labels");
 }
 

@@ -190,7 +190,9 @@ TEST(TrialRunner, AnErrorThatIsNoTrialsFaultEndsTheWork) {
                        .metric = {},
                        .run = [](const TrialRecord& trial, Index, const Context&) -> FoldRecord {
                          if (trial.number == 2) throw std::bad_alloc();
-                         return {.value = 1};
+                         FoldRecord record;
+                         record.value = 1;
+                         return record;
                        }};
   EXPECT_THROW(run_trials({&work, 1}, make_context(3)), std::bad_alloc);
   for (const TrialRecord& trial : store.trials(study)) {
