@@ -206,6 +206,7 @@ int run_fit(const FitRequest& request, Session& session) {
     save_model(result.model, request.model);
   }
   if (!request.report.empty()) write_report(request.report, result, dataset, options, session, context);
+  warn_without_effect(request.settings, options, data.views.count(), session);
   tell(request, data, result, options, session);
   if (result.summary.status != TrainStatus::interrupted) return kSuccess;
   session.warn(fmt::format("interrupted: the model so far is saved in {}", request.model));

@@ -126,6 +126,15 @@ TEST(Fit, ChecksWhereItWritesBeforeItTrains) {
   expect_refused(files, files.fit({"--report", file + "/report"}), "cannot make the folder");
 }
 
+TEST(Fit, WarnsOfOptionsWithoutEffect) {
+  const Files files;
+  const Outcome linear = tocca(files.fit({"--method", "rcca", "--set", "ridge=1"}));
+  ASSERT_EQ(linear.code, kSuccess) << linear.err;
+  EXPECT_THAT(linear.err, HasSubstr("warning: without effect on method 'rcca': epochs, hidden_size\n"));
+  const Outcome deep = tocca(files.fit({"--method", "tocca-sd", "--set", "ridge=1"}));
+  EXPECT_THAT(deep.err, HasSubstr("without effect on method 'tocca-sd': ridge\n"));
+}
+
 TEST(Fit, WarnsOfMoreComponentsThanThereAre) {
   const Files files;
   const Outcome outcome = tocca(files.fit({"--method", "cca", "--components", "10"}));

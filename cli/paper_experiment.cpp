@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -21,7 +22,7 @@
 #include "tocca/core/text.h"
 #include "tocca/report/html.h"
 #include "tocca/report/records.h"
-#include "tocca/report/svg_scatter.h"
+#include "tocca/report/svg_plot.h"
 #include "tocca/report/table.h"
 
 namespace tocca::cli {
@@ -170,17 +171,15 @@ std::string points_csv(const std::vector<Point>& points) {
   return text;
 }
 
-Figure points_figure(const std::vector<Point>& points, const std::string& title) {
-  std::vector<std::string> names;
-  std::vector<int> codes;
-  Matrix<double> xy(static_cast<Index>(points.size()), 2);
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    auto found = std::find(names.begin(), names.end(), points[i].method);
-    if (found == names.end()) found = names.insert(names.end(), points[i].method);
-    codes.push_back(static_cast<int>(found - names.begin()));
-    xy.row(static_cast<Index>(i)) << points[i].correlation, points[i].value;
+Figure points_figure(const std::vector<Point>& points, const std::string& cell, const std::string& metric) {
+  std::vector<PlotSeries> series;
+  for (const Point& point : points) {
+    if (series.empty() || series.back().name != point.method) series.push_back({point.method, {}, {}});
+    series.back().x.push_back(point.correlation);
+    series.back().y.push_back(point.value);
   }
-  return {title, svg_scatter(xy, codes, names, title)};
+  return {fmt::format("{}: a dot for each setting tried, on validation samples", cell),
+          svg_plot(series, "mean correlation of the components", metric)};
 }
 
 std::vector<Point> points_of(const std::vector<TrialRecord>& trials, const std::string& method, Index components) {
@@ -192,6 +191,13 @@ std::vector<Point> points_of(const std::vector<TrialRecord>& trials, const std::
     if (!std::isnan(sum)) points.push_back({method, sum / static_cast<double>(components), trial.value, &trial});
   }
   return points;
+}
+
+// Letters, digits, dots and dashes alone.
+std::string file_name(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) == 0 && c != '.' && c != '-'; }, '_');
+  return text;
 }
 
 // Figure 2, left: each trial of the searches of a cell, on validation samples.
@@ -210,11 +216,9 @@ void write_points(const std::string& folder, const std::vector<CellResult>& resu
       points.insert(points.end(), own.begin(), own.end());
     }
     if (points.size() < 2) continue;
-    report.figures.push_back(points_figure(
-        points, fmt::format("{}: mean correlation of the components (x), {} (y), a dot for each setting tried, on "
-                            "validation samples",
-                            cell.cell->name, cell.comparison.scoring.metric.text())));
-    const std::string file = (std::filesystem::path(folder) / fmt::format("settings {}.csv", cell.cell->name)).string();
+    report.figures.push_back(points_figure(points, cell.cell->name, cell.comparison.scoring.metric.text()));
+    const std::string file =
+        (std::filesystem::path(folder) / fmt::format("settings-{}.csv", file_name(cell.cell->name))).string();
     write_file(file, [&](std::ostream& out) { out << points_csv(points); });
   }
 }

@@ -12,6 +12,8 @@
 #include "tocca/core/file.h"
 #include "tocca/core/text.h"
 #include "tocca/methods/methods.h"
+#include "tocca/methods/relevance.h"
+#include "tocca/methods/resolve.h"
 #include "tocca/methods/tasks.h"
 
 namespace tocca::cli {
@@ -59,6 +61,19 @@ toml::table parse_config(const std::string& path) {
   } catch (const toml::parse_error& error) {
     throw InputError(fmt::format("{}:{}", path, error.source().begin.line), std::string(error.description()));
   }
+}
+
+// The options that a request sets, in any way.
+std::set<std::string> names_set(const SettingsRequest& request) {
+  std::set<std::string> names;
+  if (!request.config.empty()) {
+    for (const auto& [key, node] : parse_config(request.config)) names.emplace(key.str());
+  }
+  for (const std::string& text : request.sets) names.insert(text.substr(0, text.find('=')));
+  for (const auto& [name, value] : request.direct) {
+    if (!value.empty()) names.insert(name);
+  }
+  return names;
 }
 
 void apply_set(const std::string& text, Options& options) {
@@ -167,16 +182,18 @@ void read_config(const std::string& path, Options& options) {
 }
 
 void fix_settings(const SettingsRequest& request, SearchSpace& space) {
-  std::set<std::string, std::less<>> fixed;
-  if (!request.config.empty()) {
-    for (const auto& [key, node] : parse_config(request.config)) fixed.emplace(key.str());
-  }
-  for (const std::string& text : request.sets) fixed.insert(text.substr(0, text.find('=')));
-  for (const auto& [name, value] : request.direct) {
-    if (!value.empty()) fixed.insert(name);
-  }
+  const std::set<std::string> fixed = names_set(request);
   std::erase_if(space.parameters, [&](const Parameter& parameter) { return fixed.contains(parameter.option); });
   std::erase_if(space.options, [&](const auto& option) { return fixed.contains(option.first); });
+}
+
+void warn_without_effect(const SettingsRequest& request, const Options& options, Index views, Session& session) {
+  const Method method = resolve(options, options.fusion == "early" ? 1 : views);
+  std::vector<std::string> idle;
+  for (const std::string& name : names_set(request)) {
+    if (!has_effect(method, name)) idle.push_back(name);
+  }
+  if (!idle.empty()) session.warn(fmt::format("without effect on method '{}': {}", method.name, join(idle, ", ")));
 }
 
 void apply_settings(const SettingsRequest& request, const Session& session, Options& options) {

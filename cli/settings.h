@@ -35,6 +35,9 @@ void add_settings_options(CLI::App& app, SettingsRequest& request);
 /// Takes out of a space what --config, --set or a flag fixes. Throws InputError as apply_settings does.
 void fix_settings(const SettingsRequest& request, SearchSpace& space);
 
+/// Warns of options that were set and change nothing with this method.
+void warn_without_effect(const SettingsRequest& request, const Options& options, Index views, Session& session);
+
 /// Reads a config file into `options`. Throws InputError naming file, line and key: not TOML, an unknown key, a value
 /// of the wrong type or out of range.
 void read_config(const std::string& path, Options& options);

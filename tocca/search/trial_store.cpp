@@ -45,6 +45,8 @@ std::optional<std::string> first_difference(const NamedTexts& there, const Named
   return std::nullopt;
 }
 
+std::string checkpoint_folder(const std::string& path) { return path + ".checkpoints"; }
+
 std::string quoted(const std::optional<std::string>& text) { return text ? fmt::format("'{}'", *text) : "nothing"; }
 
 }  // namespace
@@ -211,8 +213,12 @@ void TrialStore::State::set_results(std::int64_t trial) const {
 
 void TrialStore::State::release_all() {
   write([&] {
-    return execute(database, "UPDATE trials SET state = 'waiting', owner = NULL WHERE owner = ? AND state = 'running'",
-                   owner);
+    execute(database, "UPDATE trials SET state = 'waiting', owner = NULL WHERE owner = ? AND state = 'running'", owner);
+    // Within the transaction: who claims a trial after it makes the folder anew. One with states in it stays.
+    const bool idle = !prepare(database, "SELECT 1 FROM trials WHERE state = 'running'").executeStep();
+    std::error_code ignored;
+    if (idle && !path.empty()) std::filesystem::remove(checkpoint_folder(path), ignored);
+    return idle;
   });
 }
 
@@ -342,7 +348,7 @@ Index TrialStore::unfinished(Study study, Index rung, Index limit) const {
 
 std::string TrialStore::checkpoint(const Claim& claim, Index fold) const {
   if (path().empty()) return {};
-  const std::string folder = path() + ".checkpoints";
+  const std::string folder = checkpoint_folder(path());
   std::error_code error;
   std::filesystem::create_directory(folder, error);
   if (error) {
