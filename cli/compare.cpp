@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -72,8 +73,17 @@ struct Cut {
   std::string text;
 };
 
+// The same split twice would count as two that agree.
+void require_new(const GivenSplit& split, std::map<std::vector<Index>, std::string>& seen) {
+  const auto [there, is_new] = seen.emplace(split.test, split.column);
+  if (is_new) return;
+  throw InputError("--split", fmt::format("columns '{}' and '{}' have the same test samples; need each split once",
+                                          there->second, split.column));
+}
+
 Cut given_splits(const CompareRequest& request, const LoadedData& data, const Dataset& dataset, Session& session) {
   Cut cut{{}, fmt::format("as in {}", request.resampling.split)};
+  std::map<std::vector<Index>, std::string> seen;
   for (const GivenSplit& given : load_splits(request.resampling.split, request.data, data, session)) {
     if (given.test.empty()) {
       throw InputError("--split", fmt::format("column '{}': no sample has the word test", given.column));
@@ -81,6 +91,7 @@ Cut given_splits(const CompareRequest& request, const LoadedData& data, const Da
     ComparisonSplit split{dataset.select(given.train), std::nullopt, dataset.select(given.test)};
     if (!given.validation.empty()) split.validation = dataset.select(given.validation);
     cut.splits.push_back(std::move(split));
+    require_new(given, seen);
   }
   return cut;
 }
@@ -143,8 +154,7 @@ Comparison make_comparison(const CompareRequest& request, const LoadedData& data
     comparison.scoring.metric = parse_metric(request.metric, dataset.views);
   } else {
     const Options first = options_for(comparison, request.methods.at(0));
-    comparison.scoring.metric =
-        usual_metric(dataset, resolve(first, first.fusion == "early" ? 1 : dataset.views.count()));
+    comparison.scoring.metric = usual_metric(dataset, resolve(first, views_of(first, dataset)));
   }
   return comparison;
 }
@@ -159,18 +169,22 @@ void write_results(const std::string& folder, Report report, const ComparisonRes
 
 int run_compare(const CompareRequest& request, Session& session) {
   if (request.space.show) {
-    session.result(load_space(request.space).text());
+    const std::string text = load_space(request.space).text();
+    session.result(text);
+    session.json(nlohmann::ordered_json::array(), 0, {{"space", text}});
     return kSuccess;
   }
   std::vector<std::string> inputs = input_files(request.data);
   for (const std::string& file : input_files(request.resampling)) inputs.push_back(file);
   for (const std::string* file : {&request.space.file, &request.settings.config}) inputs.push_back(*file);
   if (!request.store.empty()) require_not_input("--store", request.store, inputs);
+  std::vector<std::pair<std::string, std::string>> outputs = store_files("--store", request.store);
   for (const char* file : {"report.html", "results.csv", "splits.csv"}) {
-    if (!request.out.empty()) {
-      require_not_input("--out", (std::filesystem::path(request.out) / file).string(), inputs);
-    }
+    if (request.out.empty()) continue;
+    outputs.emplace_back("--out", (std::filesystem::path(request.out) / file).string());
+    require_not_input("--out", outputs.back().second, inputs);
   }
+  require_distinct(outputs);
   if (request.splits < 0) throw InputError("--splits", fmt::format("got {}, need 1 or more", request.splits));
   if (request.tune < 0) throw InputError("--tune", fmt::format("got {}, need 0 or more", request.tune));
   Options options;
@@ -196,6 +210,7 @@ int run_compare(const CompareRequest& request, Session& session) {
   report.rows = result_rows(result, comparison);
   report.facts = facts(comparison, cut, labelled.dataset, request);
   for (const auto& fact : difference_facts(result, comparison)) report.facts.push_back(fact);
+  if (result.interrupted) report.facts.emplace_back("interrupted", "the table holds what was finished");
   session.result(comparison_text(result, comparison));
   session.note(differences_text(result, comparison));
   if (!request.out.empty()) {
@@ -203,7 +218,9 @@ int run_compare(const CompareRequest& request, Session& session) {
     session.note(fmt::format("\n{0}/report.html, {0}/results.csv and {0}/splits.csv are written.\n", request.out));
   }
   session.json(json_comparison(result, comparison), options.seed,
-               {{"differences", json_differences(result, comparison)}, {"failed", result.failed}});
+               {{"differences", json_differences(result, comparison)},
+                {"failed", result.failed},
+                {"interrupted", result.interrupted}});
   if (result.failed > 0) session.warn(fmt::format("{} fits failed; the table is of the others", result.failed));
   if (!result.interrupted) return kSuccess;
   session.warn(request.store.empty() ? "interrupted: the table holds what was finished"

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <system_error>
 
 #include "tocca/core/error.h"
@@ -40,6 +41,22 @@ void require_not_input(const std::string& option, const std::string& path, const
     throw InputError(option,
                      fmt::format("'{}' is an input of this command and would be replaced; give another file", path));
   }
+}
+
+void require_distinct(const std::vector<std::pair<std::string, std::string>>& outputs) {
+  std::map<std::string, std::string> option_of;
+  for (const auto& [option, path] : outputs) {
+    if (path.empty()) continue;
+    std::error_code ignored;
+    const auto [there, is_new] = option_of.emplace(fs::weakly_canonical(path, ignored).string(), option);
+    if (is_new) continue;
+    throw InputError(option, fmt::format("'{}' is written by {}, too; give another file", path, there->second));
+  }
+}
+
+std::vector<std::pair<std::string, std::string>> store_files(const std::string& option, const std::string& path) {
+  if (path.empty()) return {};
+  return {{option, path}, {option, path + "-wal"}, {option, path + "-shm"}, {option, path + ".checkpoints"}};
 }
 
 void require_folder(const std::string& option, const std::string& path) {

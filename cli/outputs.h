@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tocca/core/matrix.h"
@@ -14,6 +15,10 @@ void require_writable(const std::string& option, const std::string& path);
 /// Throws InputError, naming the option, if writing `path` would replace one of the `inputs` (by whatever name or
 /// link).
 void require_not_input(const std::string& option, const std::string& path, const std::vector<std::string>& inputs);
+/// Throws InputError, naming both options, if two of the files to be written are the same; empty names do not count.
+void require_distinct(const std::vector<std::pair<std::string, std::string>>& outputs);
+/// A trial store and the files that SQLite keeps beside it.
+std::vector<std::pair<std::string, std::string>> store_files(const std::string& option, const std::string& path);
 /// Makes the folder where it is missing. Throws InputError, naming the option, if that fails or it is not writable.
 void require_folder(const std::string& option, const std::string& path);
 

@@ -42,7 +42,7 @@ Plan asked_plan(const PaperExperiment& experiment, const ReproduceRequest& reque
 
 // The plan of a resumed run is the one that it began with: costs measured anew would give another.
 NamedTexts plan_texts(const ReproduceRequest& request, const Plan& plan) {
-  return {{"budget", fmt::format("{}", request.budget)},
+  return {{"budget", fmt::format("{}", *request.budget)},
           {"tune", fmt::format("{}", plan.tune)},
           {"splits", fmt::format("{}", plan.splits)},
           {"cells", fmt::format("{}", plan.cells)}};
@@ -50,7 +50,7 @@ NamedTexts plan_texts(const ReproduceRequest& request, const Plan& plan) {
 
 std::optional<Plan> stored_plan(const TrialStore& store, const std::string& study, const ReproduceRequest& request) {
   for (const auto& [name, texts] : store.studies()) {
-    if (name != study || texts.size() != 4 || texts[0].second != fmt::format("{}", request.budget)) continue;
+    if (name != study || texts.size() != 4 || texts[0].second != fmt::format("{}", *request.budget)) continue;
     const auto number = [&texts = texts](std::size_t i) { return static_cast<Index>(std::stoll(texts[i].second)); };
     return Plan{number(1), number(2), static_cast<std::size_t>(number(3)), 0};
   }
@@ -60,9 +60,9 @@ std::optional<Plan> stored_plan(const TrialStore& store, const std::string& stud
 Plan plan_within(const PaperExperiment& experiment, const ReproduceRequest& request, TrialStore& store,
                  Session& session, const Context& context) {
   const Plan asked = asked_plan(experiment, request);
-  if (request.budget <= 0) return asked;
+  if (!request.budget) return asked;
   const std::string study = fmt::format("{} plan: {} h, {} settings, {} splits, {} cells", experiment.name,
-                                        request.budget, asked.tune, asked.splits, asked.cells);
+                                        *request.budget, asked.tune, asked.splits, asked.cells);
   if (const auto plan = stored_plan(store, study, request)) return *plan;
   session.info("measuring what a fit takes");
   std::vector<std::vector<FitCost>> costs;
@@ -74,21 +74,34 @@ Plan plan_within(const PaperExperiment& experiment, const ReproduceRequest& requ
     }
   }
   const Index threads = context.workers ? context.workers->threads() : 1;
-  const Plan plan = make_plan(costs, asked, request.budget * 3600, threads, experiment.tune_once);
-  session.info(fmt::format("expected to take {}", duration_text(plan.seconds)));
+  const Plan plan = make_plan(costs, asked, *request.budget * 3600, threads, experiment.tune_once);
+  session.info(fmt::format("expected to take {}{}", duration_text(plan.seconds),
+                           plan.seconds > *request.budget * 3600 ? ", longer than that: the least there is" : ""));
   store.study(study, plan_texts(request, plan));
   return plan;
 }
 
 std::string plan_text(const PaperExperiment& experiment, const Plan& plan, const Plan& asked,
                       const ReproduceRequest& request) {
-  if (request.budget <= 0) return "";
-  std::string text = fmt::format("within {} h: {} of {} settings, {} of {} splits", request.budget, plan.tune,
+  if (!request.budget) return "";
+  std::string text = fmt::format("within {} h: {} of {} settings, {} of {} splits", *request.budget, plan.tune,
                                  asked.tune, plan.splits, asked.splits);
   for (std::size_t c = plan.cells; c < experiment.cells.size(); ++c) {
     text += fmt::format("{} {}", c == plan.cells ? "; left out:" : ",", experiment.cells[c].name);
   }
   return text;
+}
+
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+// As it was run, which a budget or an interruption may have changed.
+Facts facts_of(const PaperExperiment& experiment, const ReproduceRequest& request, const Plan& plan, bool interrupted) {
+  Facts facts = experiment.facts;
+  for (auto& [name, value] : facts) {
+    if (name == "settings" && request.tune > 0 && plan.tune == 0) value = "not searched: the budget is too small";
+  }
+  if (interrupted) facts.emplace_back("interrupted", "the tables hold what was finished");
+  return facts;
 }
 
 std::vector<CellResult> run_cells(const PaperExperiment& experiment, const ReproduceRequest& request, const Plan& plan,
@@ -121,7 +134,7 @@ std::string table_text(const PaperExperiment& experiment, const std::vector<Cell
   std::string text;
   for (const CellResult& cell : results) {
     std::vector<std::vector<std::string>> rows{
-        {cell.cell->name, cell.comparison.scoring.metric.text(), "splits", "paper", "seconds"}};
+        {cell.cell->name, cell.comparison.scoring.metric.text(), "splits", experiment.paper_column, "seconds"}};
     for (const MethodOutcome& outcome : cell.result.methods) {
       double seconds = 0;
       for (const TrialRecord& trial : outcome.splits) seconds += trial.seconds;
@@ -226,7 +239,7 @@ void write_points(const std::string& folder, const std::vector<CellResult>& resu
 void write_results(const PaperExperiment& experiment, const std::string& folder, const std::vector<CellResult>& results,
                    const TrialStore& store, Report report) {
   const std::filesystem::path place(folder);
-  std::string table = "cell,method,metric,mean,se,splits,paper\n";
+  std::string table = "cell,method,metric,mean,se,splits," + csv_field(experiment.paper_column) + "\n";
   for (const CellResult& cell : results) {
     for (const MethodOutcome& outcome : cell.result.methods) {
       table += fmt::format("{},{},{},{},{},{},{}\n", csv_field(cell.cell->name), outcome.method,
@@ -241,10 +254,10 @@ void write_results(const PaperExperiment& experiment, const std::string& folder,
   write_file((place / "report.html").string(), [&](std::ostream& out) { out << html(report); });
 }
 
-Report make_report(const PaperExperiment& experiment, const std::vector<CellResult>& results,
+Report make_report(const PaperExperiment& experiment, const std::vector<CellResult>& results, const Facts& facts,
                    const std::string& planned, std::uint64_t seed, const Session& session) {
   Report report = session.report(experiment.title, seed);
-  report.facts = experiment.facts;
+  report.facts = facts;
   if (!planned.empty()) report.facts.emplace_back("budget", planned);
   for (const CellResult& cell : results) {
     report.facts.emplace_back(fmt::format("settings tried, {}", cell.cell->name),
@@ -293,18 +306,20 @@ int run_paper_experiment(const PaperExperiment& experiment, const ReproduceReque
   session.result(table_text(experiment, results));
   const std::string planned = plan_text(experiment, plan, asked_plan(experiment, request), request);
   if (!planned.empty()) session.note("\n" + planned + "\n");
+  const Facts told = facts_of(experiment, request, plan, interrupted);
   std::string facts = "\n";
-  for (const auto& [name, value] : experiment.facts) facts += fmt::format("{}: {}\n", name, value);
+  for (const auto& [name, value] : told) facts += fmt::format("{}: {}\n", name, value);
   session.note(facts + (experiment.remarks.empty() ? "" : "\n" + experiment.remarks + "\n"));
   if (!request.out.empty()) {
     write_results(experiment, request.out, results, store,
-                  make_report(experiment, results, planned, options.seed, session));
+                  make_report(experiment, results, told, planned, options.seed, session));
     session.note(
         fmt::format("\n{0}/report.html, {0}/paper.csv and {0}/results.csv are written; {0}/results.db has "
                     "every fit, and the same command goes on from it.\n",
                     request.out));
   }
-  session.json(json_cells(experiment, results), options.seed, {{"experiment", experiment.name}});
+  session.json(json_cells(experiment, results), options.seed,
+               {{"experiment", experiment.name}, {"interrupted", interrupted}});
   if (!interrupted) return kSuccess;
   session.warn(request.out.empty() ? "interrupted: the tables hold what was finished"
                                    : "interrupted: the same command goes on from there");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -26,7 +27,7 @@ struct ReproduceRequest {
   Index splits = 0;                  ///< 0: the experiment's own
   Index tune = 0;
   Index validation_images = 2000;
-  double budget = 0;  ///< hours; 0: no limit
+  std::optional<double> budget;  ///< hours; nothing: no limit
   SettingsRequest settings;
   std::string out;
 };
@@ -41,6 +42,7 @@ struct PaperExperiment {
   std::string title;
   std::vector<Cell> cells = {};  ///< the most important first: a budget cuts from the end
   bool tune_once = false;
+  std::string paper_column = "paper";  ///< heading of the published figures
   std::vector<std::pair<std::string, std::string>> facts = {};
   std::string remarks = {};  ///< where ours departs from the paper, for people
 };

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <CLI/App.hpp>
+#include <algorithm>
+#include <initializer_list>
 #include <memory>
 
 #include "cli/command.h"
@@ -34,7 +36,23 @@ void check(const ReproduceRequest& request) {
     throw InputError("--splits", fmt::format("got {}, need 1 to 1000", request.splits));
   }
   if (request.tune < 0) throw InputError("--tune", fmt::format("got {}, need 0 or more", request.tune));
-  if (request.budget < 0) throw InputError("--budget", fmt::format("got {}, need hours, above 0", request.budget));
+  if (request.budget && !(*request.budget > 0)) {
+    throw InputError("--budget", fmt::format("got {}, need hours, above 0", *request.budget));
+  }
+  const auto belongs = [&](bool given, const char* option, std::initializer_list<std::string_view> experiments) {
+    if (!given || std::find(experiments.begin(), experiments.end(), request.experiment) != experiments.end()) return;
+    throw InputError(option,
+                     fmt::format("it has no place in {}, but in {}", request.experiment, join(experiments, ", ")));
+  };
+  belongs(!request.sizes.empty(), "--n", {"mnist"});
+  belongs(!request.batch_sizes.empty(), "--batch-sizes", {"mnist"});
+  belongs(!request.labels.empty(), "--labels", {"breast"});
+  belongs(!request.fractions.empty(), "--fractions", {"xrmb"});
+  belongs(request.synthetic, "--synthetic", {"xrmb"});
+  belongs(request.budget.has_value(), "--budget", {"mnist", "breast", "xrmb"});
+  belongs(request.tune > 0, "--tune", {"mnist", "breast", "xrmb"});
+  belongs(request.splits > 0, "--splits", {"mnist", "breast", "xrmb"});
+  belongs(!request.out.empty(), "--out", {"mnist", "breast", "xrmb"});
   for (const std::string& method : request.methods) find_method(method);
   const bool needs_data = request.experiment != "runtime" && !request.synthetic;
   if (needs_data && request.data.empty()) {

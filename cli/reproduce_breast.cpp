@@ -148,8 +148,9 @@ class Breast {
          {"splits", splits_text_},
          {"settings", request_.tune > 0
                           ? std::string("searched in the paper's ranges, the best on each split's validation samples")
-                          : "one hidden layer of 200, 200 epochs, the best on the validation samples kept; not "
-                            "tuned"}});
+                          : fmt::format("{} hidden layers of {}, {} epochs, the best on the validation samples kept; "
+                                        "not tuned",
+                                        options_.hidden_layers, options_.hidden_size, options_.epochs)}});
     experiment_.remarks =
         "The paper's cohort (CBCS) is private: its figures, 0.02 to 0.05 above a network of one view, are of other "
         "tumours, views and labels: " +

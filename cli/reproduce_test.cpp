@@ -93,7 +93,9 @@ TEST(Reproduce, MistakesAreOneClearLine) {
   EXPECT_THAT(refused({"reproduce", "xrmb", "--data", folder}), HasSubstr("XRMBf2KALDI_window7_single1.mat"));
   EXPECT_THAT(refused(small_xrmb({"--frames", "10"})), HasSubstr("--frames"));
   EXPECT_THAT(refused(small_xrmb({"--fractions", "2"})), HasSubstr("--fractions"));
-  EXPECT_THAT(refused(small_xrmb({"--budget", "-1"})), HasSubstr("--budget"));
+  EXPECT_THAT(refused(small_xrmb({"--budget", "0"})), HasSubstr("--budget"));
+  EXPECT_THAT(refused(small_xrmb({"--n", "100"})), HasSubstr("it has no place in xrmb, but in mnist"));
+  EXPECT_THAT(refused({"reproduce", "runtime", "--budget", "1"}), HasSubstr("no place in runtime"));
 }
 
 TEST(SpeechLike, HasTheShapeOfTheCorpusAndPhonesToHear) {

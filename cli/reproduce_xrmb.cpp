@@ -112,6 +112,7 @@ class Xrmb {
       add(fmt::format("{:g} % of the labels", 100 * fraction), {"nn", "tocca-w"}, fraction, false);
     }
     experiment_.tune_once = request_.tune > 0;
+    if (request_.synthetic) experiment_.paper_column = "paper, real speech";
     const ComparisonSplit& split = splits_[0];
     experiment_.facts = {
         {"data", request_.synthetic ? "made in the shape of the corpus, not speech: not comparable with the paper's"

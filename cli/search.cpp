@@ -36,32 +36,27 @@ struct SearchRequest {
 struct SearchSamples {
   Dataset training;
   std::optional<Dataset> validation;
+  Dataset all;  ///< both
 
   [[nodiscard]] SearchData data() const { return {training, validation ? &*validation : nullptr}; }
 };
 
 SearchSamples samples_of(const SearchRequest& request, const LoadedData& data, const Dataset& dataset,
                          Session& session) {
-  if (request.resampling.split.empty()) return {dataset, std::nullopt};
+  if (request.resampling.split.empty()) return {dataset, std::nullopt, dataset};
   const std::vector<GivenSplit> splits = load_splits(request.resampling.split, request.data, data, session);
   if (splits.size() != 1) {
     throw InputError("--split", fmt::format("got {} columns, need one; name it, as in FILE:COLUMN", splits.size()));
   }
   const GivenSplit& split = splits[0];
-  SearchSamples samples{dataset.select(split.train), std::nullopt};
+  std::vector<Index> both = split.train;
+  both.insert(both.end(), split.validation.begin(), split.validation.end());
+  std::sort(both.begin(), both.end());
+  SearchSamples samples{dataset.select(split.train), std::nullopt, dataset.select(both)};
   if (!split.validation.empty()) samples.validation = dataset.select(split.validation);
   session.note(fmt::format("split    {} for training, {} for validation, {} for testing are left alone\n",
                            split.train.size(), split.validation.size(), split.test.size()));
   return samples;
-}
-
-Dataset everything(const SearchSamples& samples, const SearchRequest& request, const LoadedData& data,
-                   const Dataset& dataset, Session& session) {
-  if (!samples.validation) return samples.training;
-  GivenSplit split = load_splits(request.resampling.split, request.data, data, session)[0];
-  split.train.insert(split.train.end(), split.validation.begin(), split.validation.end());
-  std::sort(split.train.begin(), split.train.end());
-  return dataset.select(split.train);
 }
 
 SearchOptions search_options(const SearchRequest& request, const Options& options, const LoadedData& data,
@@ -73,7 +68,7 @@ SearchOptions search_options(const SearchRequest& request, const Options& option
   for (const auto& [name, value] : space.options) set_option(search.options, name, value);
   const Index views = search.options.fusion == "early" ? 1 : samples.training.views.count();
   const Method method = resolve(search.options, views);
-  search.space = restrict_space({{}, space.parameters}, method);
+  search.space = restrict_space(space, method);
   if (search.space.parameters.empty()) {
     throw InputError("search", fmt::format("nothing in the space has an effect on method '{}'", method.name));
   }
@@ -113,7 +108,9 @@ std::string best_text(const SearchResult& result, const SearchOptions& search) {
   const TrialRecord& best = result.trials[*result.best];
   std::string text = fmt::format("\nbest     trial {}: {} {}\nas flags", best.number, search.scoring.metric.text(),
                                  value_text(best.value, best.standard_error));
-  for (const auto& [name, value] : best.settings) text += fmt::format(" --set {}={}", name, value);
+  for (const NamedTexts* texts : {&search.space.options, &best.settings}) {
+    for (const auto& [name, value] : *texts) text += fmt::format(" --set {}={}", name, value);
+  }
   return text + '\n';
 }
 
@@ -134,7 +131,10 @@ void tell(const SearchRequest& request, const SearchResult& result, const Search
     session.warn(fmt::format("{} of {} trials failed; the reasons are in the store and with --export", result.failed,
                              result.trials.size()));
   }
-  nlohmann::ordered_json more{{"study", request.study}, {"store", request.store}, {"failed", result.failed}};
+  nlohmann::ordered_json more{{"study", request.study},
+                              {"store", request.store},
+                              {"failed", result.failed},
+                              {"interrupted", result.interrupted}};
   more["best"] = result.best ? nlohmann::ordered_json(result.trials[*result.best].number) : nullptr;
   session.json(json_trials(result, search, n), search.options.seed, more);
 }
@@ -149,13 +149,21 @@ void check_outputs(const SearchRequest& request) {
     if (path->empty()) continue;
     require_writable(option, *path);
     require_not_input(option, *path, inputs);
-    inputs.push_back(*path);
   }
+  std::vector<std::pair<std::string, std::string>> outputs = store_files("--store", request.store);
+  outputs.insert(outputs.end(), {{"--best", request.best}, {"--export", request.exported}});
+  require_distinct(outputs);
+}
+
+void show_space(const SearchRequest& request, Session& session) {
+  const std::string text = load_space(request.space).text();
+  session.result(text);
+  session.json(nlohmann::ordered_json::array(), 0, {{"space", text}});
 }
 
 int run_search_command(const SearchRequest& request, Session& session) {
   if (request.space.show) {
-    session.result(load_space(request.space).text());
+    show_space(request, session);
     return kSuccess;
   }
   check_outputs(request);
@@ -180,8 +188,7 @@ int run_search_command(const SearchRequest& request, Session& session) {
     tell(request, result, search, samples.training.views.size(), session);
     if (!result.reason.empty()) throw Error("search", result.reason);
     if (!request.best.empty() && result.best && !result.interrupted) {
-      const Dataset all = everything(samples, request, data, labelled.dataset, session);
-      write_best(request, all, labelled, search, result, session, context);
+      write_best(request, samples.all, labelled, search, result, session, context);
     }
   }
   if (!result.interrupted) return kSuccess;

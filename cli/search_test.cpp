@@ -145,6 +145,7 @@ TEST(SearchCommand, ShowsItsSpaceAndTakesItBack) {
   ASSERT_EQ(shown.code, kSuccess) << shown.err;
   const std::string path = files.dir.write("shown.toml", shown.out);
   EXPECT_EQ(tocca({"search", "--space", path, "--show-space"}).out, shown.out);
+  EXPECT_EQ(tocca({"search", "--space", path, "--show-space", "--json"}).json().at("space"), shown.out);
 }
 
 TEST(SearchCommand, MistakesAreOneClearLineAndChangeNothing) {
@@ -161,6 +162,9 @@ TEST(SearchCommand, MistakesAreOneClearLineAndChangeNothing) {
   EXPECT_EQ(tocca(files.search({"--quiet"})).code, kSuccess);
   expect_refused(tocca(files.search({"--set", "weight_decay=0.5"})), "weight_decay");
   expect_refused(tocca({"search", "--trials", "1"}), "--view");
+  expect_refused(tocca(files.search({"--export", files.dir.file("x"), "--best", files.dir.file("x")})), "--export");
+  expect_refused(tocca(files.search({"--export", files.dir.file("s.db-wal")})), "--store");
+  expect_refused(tocca(files.search({"--metric", "rmse"})), "cannot be measured");
 }
 
 TEST(CompareCommand, TellsMeansDifferencesAndSplits) {
@@ -218,6 +222,9 @@ TEST(CompareCommand, MistakesAreOneClearLine) {
   expect_refused(tocca(files.compare({"--folds", "200"})), "at most 90");
   expect_refused(tocca(with(files.compare({"--folds", "3"}), {"--splits", "3"})), "need one of them");
   expect_refused(tocca(files.compare({"--inner-folds", "3"})), "--tune");
+  expect_refused(tocca(files.compare({"--out", files.dir.file("o"), "--store", files.dir.file("o/results.csv")})),
+                 "--store");
+  expect_refused(tocca(files.compare({"--split", files.dir.file("split.csv") + ":run0,run0"})), "each split once");
   expect_refused(tocca(files.compare({"--split", files.dir.file("split.csv"), "--test", "0.3"})),
                  "need one of the two");
   expect_refused(tocca({"compare", "--view", "left=" + files.dir.file("left.csv")}), "--labels");

@@ -150,4 +150,8 @@ std::vector<double> parse_numbers(std::string_view option, std::string_view text
   return numbers;
 }
 
+Index views_of(const Options& options, const Dataset& data) {
+  return options.fusion == "early" ? 1 : data.views.count();
+}
+
 }  // namespace tocca

@@ -11,6 +11,7 @@
 #include "tocca/core/error.h"
 #include "tocca/core/text.h"
 #include "tocca/data/fingerprint.h"
+#include "tocca/methods/relevance.h"
 #include "tocca/methods/resolve.h"
 
 namespace tocca {
@@ -27,7 +28,8 @@ class Runner {
       works_.push_back({.store = store,
                         .study = store.study(name, describe(method)),
                         .limit = static_cast<Index>(comparison.splits.size()),
-                        .title = comparison.study,
+                        .title = name,
+                        .unit = "split",
                         .metric = comparison.scoring.metric,
                         .tells_best = false,
                         .run = [this, method](const TrialRecord& trial, Index, const Context& own) {
@@ -66,12 +68,12 @@ class Runner {
       throw InputError("compare", "settings are to be searched once for all splits, which needs a validation set");
     }
     comparison_.space.validate();
+    require_measurable(comparison_.scoring.metric, comparison_.splits[0].training);
   }
 
   [[nodiscard]] SearchSpace space_for(const Options& options) const {
     if (comparison_.tune < 1) return {};
-    const Index views = options.fusion == "early" ? 1 : comparison_.splits[0].training.views.count();
-    return restrict_space(comparison_.space, resolve(options, views));
+    return restrict_space(comparison_.space, resolve(options, views_of(options, comparison_.splits[0].training)));
   }
 
   [[nodiscard]] NamedTexts describe(const std::string& method) const {
@@ -79,14 +81,17 @@ class Runner {
     const Options options = options_for(comparison_, method);
     const SearchSpace space = space_for(options);
     texts.emplace_back("metric", comparison_.scoring.metric.text());
+    texts.emplace_back("better", comparison_.scoring.metric.goodness(1) > 0 ? "larger" : "smaller");
     texts.emplace_back("space", space.parameters.empty() ? "" : space.text());
     texts.emplace_back("tune", fmt::format("{}", space.parameters.empty() ? 0 : comparison_.tune));
     texts.emplace_back("tuned on", comparison_.splits[0].validation ? "validation set" : comparison_.inner.text());
     texts.emplace_back("tuned once", comparison_.tune_once ? "yes" : "no");
     texts.emplace_back("order", comparison_.in_order ? "as given" : "random");
     texts.emplace_back("svm cost of the protocol", fmt::format("{}", comparison_.scoring.svm_cost));
+    const Method resolved = resolve(options, views_of(options, comparison_.splits[0].training));
     for (const auto& [name, value] : option_texts(options)) {
-      if (name != "threads" && name != "device") texts.emplace_back(name, value);
+      const bool idle = name == "threads" || name == "device";
+      if (!idle && has_effect(resolved, name)) texts.emplace_back(name, value);
     }
     return texts;
   }

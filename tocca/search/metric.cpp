@@ -15,26 +15,37 @@ namespace {
 
 constexpr std::string_view kCrossView = "cross_view_accuracy";
 
+constexpr auto kClasses = TargetKind::classification;
+
 constexpr MetricRow kMetrics[] = {
-    {"accuracy", "share of the samples whose class is predicted"},
-    {"balanced_accuracy", "mean over the classes of that share"},
-    {"macro_f1", "mean over the classes of F1"},
-    {kCrossView, "accuracy of a linear SVM learnt on one view's projections and tested on another's"},
-    {"r_squared", "explained share of the variance"},
-    {"rmse", "root mean squared error", true},
-    {"concordance", "share of pairs whose survival times are ordered right"},
-    {"auc", "area under the ROC curve, mean over the properties"},
-    {"average_precision", "area under the precision-recall curve, mean over the properties"},
-    {"nmi", "normalised mutual information of clusters and classes"},
-    {"ari", "adjusted Rand index of clusters and classes"},
-    {"clustering_accuracy", "accuracy of the best assignment of clusters to classes"},
-    {"sum_correlation", "sum of the canonical correlations, mean over pairs of views", false, true},
-    {"recall_at_1", "share of the samples found first in another view", false, true, true},
-    {"recall_at_5", "share found among the first five", false, true, true},
-    {"recall_at_10", "share found among the first ten", false, true, true},
-    {"median_rank", "median rank at which a sample is found in another view", true, true, true},
-    {"mean_reciprocal_rank", "mean of 1 / rank", false, true, true},
+    {"accuracy", "share of the samples whose class is predicted", kClasses},
+    {"balanced_accuracy", "mean over the classes of that share", kClasses},
+    {"macro_f1", "mean over the classes of F1", kClasses},
+    {kCrossView, "accuracy of a linear SVM learnt on one view's projections and tested on another's", kClasses},
+    {"r_squared", "explained share of the variance", TargetKind::regression},
+    {"rmse", "root mean squared error", TargetKind::regression, true},
+    {"concordance", "share of pairs whose survival times are ordered right", TargetKind::survival},
+    {"auc", "area under the ROC curve, mean over the properties", TargetKind::multilabel},
+    {"average_precision", "area under the precision-recall curve, mean over the properties", TargetKind::multilabel},
+    {"nmi", "normalised mutual information of clusters and classes", kClasses},
+    {"ari", "adjusted Rand index of clusters and classes", kClasses},
+    {"clustering_accuracy", "accuracy of the best assignment of clusters to classes", kClasses},
+    {"sum_correlation", "sum of the canonical correlations, mean over pairs of views", {}, false, true},
+    {"recall_at_1", "share of the samples found first in another view", {}, false, true, true},
+    {"recall_at_5", "share found among the first five", {}, false, true, true},
+    {"recall_at_10", "share found among the first ten", {}, false, true, true},
+    {"median_rank", "median rank at which a sample is found in another view", {}, true, true, true},
+    {"mean_reciprocal_rank", "mean of 1 / rank", {}, false, true, true},
 };
+
+// The cross-view protocol is about the labels, not about a target that holds classes, too.
+bool measurable(const MetricRow& row, const Dataset& data) {
+  if (!row.of) return data.views.count() > 1;
+  if (row.of == kClasses && data.labels.labelled() > 0) return true;
+  if (row.name == kCrossView) return false;
+  return std::any_of(data.targets.begin(), data.targets.end(),
+                     [&](const Target& target) { return target.kind == row.of; });
+}
 
 const MetricRow& find_metric(std::string_view name) {
   std::vector<std::string> names;
@@ -117,7 +128,20 @@ Metric parse_metric(std::string_view text, const Views& views) {
   }
   check_view(views, view);
   metric.view = view;
+  if (metric.cross_view() && metric.view == metric.train_view) {
+    throw InputError("metric", fmt::format("got '{}', need two different views", text));
+  }
   return metric;
+}
+
+void require_measurable(const Metric& metric, const Dataset& data) {
+  if (measurable(find_metric(metric.name), data)) return;
+  std::vector<std::string_view> names;
+  for (const MetricRow& row : kMetrics) {
+    if (measurable(row, data)) names.push_back(row.name);
+  }
+  throw InputError("metric", fmt::format("{} cannot be measured on these data; choose from {}", metric.name,
+                                         names.empty() ? "none: there are no labels" : join(names, ", ")));
 }
 
 Metric usual_metric(const Dataset& data, const Method& method) {

@@ -1,6 +1,7 @@
 /// What a search maximises or a comparison reports: one number of a fitted model on samples that it did not learn from.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@ struct Metric {
 struct MetricRow {
   std::string_view name;
   std::string_view title;
+  std::optional<TargetKind> of = {};  ///< what has to be known of the samples; nothing: the views are enough
   bool smaller_is_better = false;
   bool of_pairs = false;   ///< it belongs to pairs of views
   bool retrieval = false;  ///< needs model_scores(retrieval = true)
@@ -36,6 +38,8 @@ std::span<const MetricRow> metrics();
 
 /// Throws InputError offering near names, or where a view is not one of `views`.
 Metric parse_metric(std::string_view text, const Views& views);
+/// Throws InputError where the data lack what the metric is about, naming those that can be measured.
+void require_measurable(const Metric& metric, const Dataset& data);
 /// What suits the data: accuracy with labels; r_squared, concordance or auc of a target; without either, or for a
 /// method that uses none, sum_correlation or mean_reciprocal_rank.
 Metric usual_metric(const Dataset& data, const Method& method);

@@ -10,6 +10,7 @@
 
 #include "tocca/core/error.h"
 #include "tocca/data/fingerprint.h"
+#include "tocca/methods/relevance.h"
 #include "tocca/methods/resolve.h"
 
 namespace tocca {
@@ -21,13 +22,33 @@ void check(const SearchOptions& search, const SearchData& data) {
   };
   search.options.validate();
   search.space.validate();
+  require_measurable(search.scoring.metric, data.training);
   if (search.trials < 1) refuse("trials", search.trials, "1 or more");
   if (!search.halving) return;
   if (search.halving->keep < 2) refuse("halving", search.halving->keep, "to keep one of 2 or more");
   if (search.halving->rungs < 2 || search.halving->rungs > 10) refuse("rungs", search.halving->rungs, "2 to 10");
-  if (resolve(search.options, data.training.views.count()).family != Family::deep) {
+  if (resolve(search.options, views_of(search.options, data.training)).family != Family::deep) {
     throw InputError("search",
                      fmt::format("halving: method '{}' has no epochs to cut short; leave it", search.options.method));
+  }
+}
+
+// What no settings can mend is found here, in one epoch, rather than by every trial.
+void try_data(const SearchData& data, const SearchOptions& search, const Context& context) {
+  Options options = search.options;
+  options.epochs = options.pretrain_epochs = 1;
+  if (options.svm_cost == 0) options.svm_cost = 1;
+  Context own = context;
+  own.checkpoint.clear();
+  own.progress = {};
+  own.log = {};
+  try {
+    fit(data.training, data.validation, options, own);
+  } catch (const InputError&) {
+    throw;
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const Error&) {  // perhaps with other settings
   }
 }
 
@@ -43,6 +64,7 @@ NamedTexts describe(const SearchData& data, const SearchOptions& search, const C
     texts.emplace_back("groups", groups.text());
   }
   texts.emplace_back("metric", search.scoring.metric.text());
+  texts.emplace_back("better", search.scoring.metric.goodness(1) > 0 ? "larger" : "smaller");
   texts.emplace_back("svm cost of the protocol", fmt::format("{}", search.scoring.svm_cost));
   texts.emplace_back("order", search.in_order ? "as given" : "random");
   texts.emplace_back("space", search.space.text());
@@ -50,8 +72,11 @@ NamedTexts describe(const SearchData& data, const SearchOptions& search, const C
     texts.emplace_back("halving", fmt::format("1 of {}, {} rungs", search.halving->keep, search.halving->rungs));
     texts.emplace_back("trials", fmt::format("{}", search.trials));  // who goes on depends on them
   }
+  const Method method = resolve(search.options, views_of(search.options, data.training));
   for (const auto& [name, value] : option_texts(search.options)) {
-    if (name != "threads" && name != "device") texts.emplace_back(name, value);
+    // The held-out samples of a fold stand for those that `validation` would hold out.
+    const bool idle = name == "threads" || name == "device" || name == "validation";
+    if (!idle && has_effect(method, name)) texts.emplace_back(name, value);
   }
   return texts;
 }
@@ -76,6 +101,7 @@ class Search {
     if (data.validation == nullptr) {
       splits_ = resample(data.training, search.resampling, Rng(search.options.seed).split("resampling"));
     }
+    if (!store.find_study(name)) try_data(data, search, context);
     study_ = store.study(name, describe(data, search, context));
     add_trials();
   }

@@ -171,9 +171,23 @@ TEST(Search, SaysSoWhenTheMetricCannotBeMeasured) {
   SearchOptions search = small_search(2);
   search.scoring.metric = {"concordance", {}, {}};
   TrialStore store("");
+  EXPECT_THAT(error_message<InputError>([&] { run_search(store, "s", {data}, search, {}); }),
+              HasSubstr("concordance cannot be measured on these data; choose from accuracy"));
+  search.options.method = "nn";  // has no space that the views share
+  search.scoring.metric = {"sum_correlation", {}, {}};
   const SearchResult found = run_search(store, "s", {data}, search, {});
   EXPECT_FALSE(found.best);
-  EXPECT_THAT(found.reason, HasSubstr("no concordance on these data"));
+  EXPECT_THAT(found.reason, HasSubstr("method 'nn' has no sum_correlation"));
+}
+
+// One message and nothing in the store, where no settings can mend it.
+TEST(Search, DataThatCannotBeLearntFromAreRefusedAtOnce) {
+  Dataset data = make_shared(80, 3, 0.3, 1);
+  std::fill(data.labels.codes.begin(), data.labels.codes.end(), 1);
+  TrialStore store("");
+  EXPECT_THAT(error_message<InputError>([&] { run_search(store, "s", {data}, small_search(), {}); }),
+              HasSubstr("class"));
+  EXPECT_FALSE(store.find_study("s"));
 }
 
 // What is not the trial's fault ends the work at once, in every thread, and leaves the trials to be done.

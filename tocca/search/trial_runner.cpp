@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <limits>
 #include <mutex>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -23,6 +24,11 @@ Index unfinished(std::span<const TrialWork> works) {
   Index count = 0;
   for (const TrialWork& work : works) count += work.store.unfinished(work.study, work.rung, work.limit);
   return count;
+}
+
+// "search, trial 3".
+std::string label_of(const TrialWork& work, const TrialRecord& trial) {
+  return fmt::format("{}, {} {}", work.title, work.unit, trial.number + (work.unit == "trial" ? 0 : 1));
 }
 
 // Adds up what the trials of this process, side by side, and those of others have done.
@@ -45,12 +51,20 @@ class Board {
     report();
   }
 
+  // Each message once: the same words come from many trials.
+  void warn(const std::string& about, std::string_view text) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!told_.emplace(text).second) return;
+    }
+    context_.warn(fmt::format("{}: {}", about, text));
+  }
+
   void finished(std::size_t thread, const TrialWork& work, const TrialRecord& trial, double value) {
     const std::lock_guard lock(mutex_);
     shares_[thread] = 0;
     if (better(static_cast<std::size_t>(&work - works_.data()), value)) {
-      context_.info(
-          fmt::format("{}: trial {}, {} {:.4g}, the best so far", work.title, trial.number, work.metric.text(), value));
+      context_.info(fmt::format("{}: {} {:.4g}, the best so far", label_of(work, trial), work.metric.text(), value));
     }
     left_ = unfinished(works_);
     report();
@@ -96,6 +110,7 @@ class Board {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stopped_ = false;
+  std::set<std::string, std::less<>> told_;
   Index total_ = 0;
   Index left_ = 0;
   std::vector<double> shares_;  // of the trial that each thread is at
@@ -106,9 +121,8 @@ Context context_of_fold(const TrialWork& work, const TrialStore::Claim& claim, I
                         std::size_t thread, const Context& context) {
   Context own = context;
   own.checkpoint = work.store.checkpoint(claim, fold);
-  own.log = [&work, &claim, &context](LogLevel level, std::string_view text) {
-    if (level != LogLevel::warning) return;
-    context.warn(fmt::format("{}, trial {}: {}", work.title, claim.record.number, text));
+  own.log = [&work, &claim, &board](LogLevel level, std::string_view text) {
+    if (level == LogLevel::warning) board.warn(label_of(work, claim.record), text);
   };
   own.progress = [&work, &board, thread, fold](const Progress& state) {
     const double share = state.total > 0 ? state.done / state.total : 0;
@@ -159,7 +173,7 @@ bool run_trial(const TrialWork& work, const TrialStore::Claim& claim, Board& boa
   } catch (const TrialFailed& failure) {
     work.store.fail(claim, failure.what());
     forget_states(work, claim);
-    context.warn(fmt::format("{}: trial {} failed: {}", work.title, claim.record.number, failure.what()));
+    board.warn(label_of(work, claim.record) + " failed", failure.what());
     board.finished(thread, work, claim.record, kNaN);
   } catch (...) {
     board.stop();

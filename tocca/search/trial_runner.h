@@ -24,10 +24,11 @@ struct TrialWork {
   TrialStore::Study study;
   Index rung = 0;
   Index limit = 0;
-  Index folds = 1;         ///< fits of a trial
-  std::string title;       ///< in progress and messages
-  Metric metric;           ///< for the best so far
-  bool tells_best = true;  ///< a message for each trial that is better than all before
+  Index folds = 1;             ///< fits of a trial
+  std::string title;           ///< in progress and messages
+  std::string unit = "trial";  ///< what a trial is called; a split is counted from 1
+  Metric metric;               ///< for the best so far
+  bool tells_best = true;      ///< a message for each trial that is better than all before
   /// Does one fold. TrialFailed makes the trial fail with that reason, and the others go on. Interrupted gives it back.
   /// So does anything else (a full disk, no memory), which then ends the work of all threads and is thrown on.
   /// `context` has the file for the state of its training.

@@ -47,7 +47,12 @@ std::optional<std::string> first_difference(const NamedTexts& there, const Named
 
 std::string checkpoint_folder(const std::string& path) { return path + ".checkpoints"; }
 
-std::string quoted(const std::optional<std::string>& text) { return text ? fmt::format("'{}'", *text) : "nothing"; }
+// Long ones, such as a whole space, are cut.
+std::string quoted(const std::optional<std::string>& text) {
+  constexpr std::size_t kShown = 80;
+  if (!text) return "nothing";
+  return text->size() > kShown ? fmt::format("'{}...'", text->substr(0, kShown)) : fmt::format("'{}'", *text);
+}
 
 }  // namespace
 
@@ -70,6 +75,7 @@ struct TrialStore::State {
       : path(its_path),
         owner(detail::new_owner()),
         database(detail::open_trial_store(path)),
+        number(detail::file_number(path)),
         heartbeat([this](const std::stop_token& stop) { keep_alive(stop); }) {}
 
   template <class Work>
@@ -79,9 +85,11 @@ struct TrialStore::State {
   // Immediate: what is read first is still so when the write comes.
   template <class Work>
   auto write(const Work& work) {
+    require_same_file();
     return in_transaction(TransactionBehavior::IMMEDIATE, work);
   }
 
+  void require_same_file() const;
   std::optional<Study> find_study(const std::string& name) const;
   Study make_study(const std::string& name, const NamedTexts& description) const;
   NamedTexts description(Study study) const;
@@ -96,6 +104,7 @@ struct TrialStore::State {
   const std::string owner;  // of this store's claims
   std::mutex mutex;         // of the database
   SQLite::Database database;
+  const std::pair<std::uint64_t, std::uint64_t> number;  // of the file when it was opened
   std::condition_variable_any wake;
   std::jthread heartbeat;
 
@@ -119,6 +128,12 @@ struct TrialStore::State {
   }
   void renew();
 };
+
+// SQLite would go on writing to a file that is no longer there.
+void TrialStore::State::require_same_file() const {
+  if (path.empty() || detail::file_number(path) == number) return;
+  throw Error(path, "the trial store was removed or replaced while it was in use; what was done since then is lost");
+}
 
 // A renewal that fails leaves eleven more before the claims are lost.
 void TrialStore::State::renew() {
@@ -242,8 +257,8 @@ TrialStore::Study TrialStore::study(const std::string& name, const NamedTexts& d
     if (!key) return *study;
     throw InputError(
         detail::store_name(path()),
-        fmt::format("study '{}' is there with another {}: got {}, need {}; choose another --store file, or "
-                    "repeat what the study was begun with",
+        fmt::format("study '{}' is there with another {}: got {}, need {}; choose another store (or, in a search, "
+                    "--study), or repeat what it was begun with",
                     name, *key, quoted(value_of(description, *key)), quoted(value_of(there, *key))));
   });
 }

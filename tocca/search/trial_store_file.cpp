@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <thread>
@@ -14,7 +15,8 @@ namespace {
 constexpr int kApplicationId = 0x746f6363;  // "tocc"
 constexpr int kFormat = 1;
 
-// NaN is NULL, which SQLite makes of it by itself. Seeds are text: its integers have a sign.
+// Primary keys come first in tables without row ids: otherwise SQLite 3.40 calls them damaged when it is asked to
+// check. NaN is NULL, which SQLite makes of it by itself. Seeds are text: its integers have a sign.
 constexpr const char* kSchema = R"(
 CREATE TABLE studies (
   id INTEGER PRIMARY KEY,
@@ -23,9 +25,9 @@ CREATE TABLE studies (
 );
 CREATE TABLE study_settings (
   study INTEGER NOT NULL REFERENCES studies ON DELETE CASCADE,
+  position INTEGER NOT NULL,
   key TEXT NOT NULL,
   value TEXT NOT NULL,
-  position INTEGER NOT NULL,
   PRIMARY KEY (study, position)
 ) WITHOUT ROWID;
 CREATE TABLE trials (
@@ -49,9 +51,9 @@ CREATE TABLE trials (
 CREATE INDEX running_trials ON trials (owner) WHERE state = 'running';
 CREATE TABLE settings (
   trial INTEGER NOT NULL REFERENCES trials ON DELETE CASCADE,
+  position INTEGER NOT NULL,
   name TEXT NOT NULL,
   value TEXT NOT NULL,
-  position INTEGER NOT NULL,
   PRIMARY KEY (trial, position)
 ) WITHOUT ROWID;
 CREATE TABLE folds (
@@ -94,14 +96,17 @@ CREATE TABLE history (
   PRIMARY KEY (trial, fold, epoch),
   FOREIGN KEY (trial, fold) REFERENCES folds ON DELETE CASCADE
 ) WITHOUT ROWID;
--- For people: finished trials of each study, those that went furthest first, then by value.
+-- For people: finished trials of each study, those that went furthest first, then the best by the study's metric.
 CREATE VIEW best AS
 SELECT studies.name AS study, trials.rung, trials.number, trials.value, trials.standard_error, trials.seconds,
        (SELECT group_concat(name || '=' || value, ' ')
         FROM (SELECT name, value FROM settings WHERE trial = trials.id ORDER BY position)) AS settings
 FROM trials JOIN studies ON studies.id = trials.study
 WHERE trials.state = 'finished'
-ORDER BY studies.id, trials.rung DESC, trials.value DESC;
+ORDER BY studies.id, trials.rung DESC,
+         CASE WHEN EXISTS (SELECT 1 FROM study_settings
+                           WHERE study = studies.id AND key = 'better' AND value = 'smaller')
+              THEN -trials.value ELSE trials.value END DESC;
 )";
 
 int number(SQLite::Database& database, const char* sql) { return database.execAndGet(sql).getInt(); }
@@ -169,6 +174,12 @@ SQLite::Database open_trial_store(const std::string& path) {
   } catch (const SQLite::Exception& error) {
     throw_store_error(path, error);
   }
+}
+
+std::pair<std::uint64_t, std::uint64_t> file_number(const std::string& path) {
+  struct stat status {};
+  if (path.empty() || stat(path.c_str(), &status) != 0) return {0, 0};
+  return {status.st_dev, status.st_ino};
 }
 
 std::string store_name(const std::string& path) { return path.empty() ? "trial store" : path; }

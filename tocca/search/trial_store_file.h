@@ -4,7 +4,9 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <SQLiteCpp/VariadicBind.h>
 
+#include <cstdint>
 #include <string>
+#include <utility>
 
 namespace tocca::detail {
 
@@ -14,6 +16,9 @@ constexpr int kStorePatience = 30000;
 /// Opens or makes a trial store; an empty path: in memory. Throws InputError for another program's file, which stays as
 /// it is, for a later format, and for a path that cannot be written to; Error for what failed otherwise.
 SQLite::Database open_trial_store(const std::string& path);
+
+/// What tells a file from another of the same name: device and inode; zeros where there is none.
+std::pair<std::uint64_t, std::uint64_t> file_number(const std::string& path);
 
 /// What error messages call the store.
 std::string store_name(const std::string& path);

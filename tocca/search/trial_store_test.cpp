@@ -234,10 +234,10 @@ TEST(TrialStore, AStudyHasOneDescription) {
   const auto refused = [&](const NamedTexts& description) {
     return error_message<InputError>([&] { store.study("s", description); });
   };
-  EXPECT_EQ(refused({{"a", "1"}, {"b", "3"}}),
-            "[" + store.path() +
-                "] study 's' is there with another b: got '3', need '2'; choose another --store file, or repeat what "
-                "the study was begun with");
+  EXPECT_EQ(refused({{"a", "1"}, {"b", "3"}}), "[" + store.path() +
+                                                   "] study 's' is there with another b: got '3', need '2'; choose "
+                                                   "another store (or, in a search, --study), or repeat what "
+                                                   "it was begun with");
   EXPECT_THAT(refused({{"a", "1"}}), HasSubstr("with another b: got nothing, need '2'"));
   EXPECT_THAT(refused({{"a", "1"}, {"c", ""}, {"b", "2"}}), HasSubstr("with another c: got '', need nothing"));
   EXPECT_THAT(store.studies(), SizeIs(2));
@@ -607,6 +607,38 @@ TEST(TrialStore, PeopleCanReadTheBestTrials) {
   EXPECT_EQ(file.execAndGet("SELECT count(*) FROM best").getInt(), 2);
   EXPECT_EQ(file.execAndGet("SELECT study || number || ' ' || value || ' ' || settings FROM best").getString(),
             "s1 0.9 rate=0.1 depth=2");
+}
+
+TEST(TrialStore, IsSoundToSqliteAndRanksByWhatIsBetter) {
+  const TempDir dir;
+  for (const auto& [better, expected] : {std::pair{"larger", 2}, {"smaller", 1}}) {
+    const std::string path = dir.file(better);
+    {
+      TrialStore store(path);
+      const auto study = store.study("s", {{"better", better}});
+      store.add(study, std::vector<NewTrial>{{1, 0, {{"a", "1"}}, 0}, {2, 0, {{"a", "2"}}, 0}});
+      while (const auto claim = store.claim(study, 0, 3)) {
+        FoldRecord fold;
+        fold.value = static_cast<double>(claim->record.number);
+        store.keep_fold(*claim, fold);
+        store.finish(*claim);
+      }
+    }
+    SQLite::Database database(path);
+    EXPECT_EQ(database.execAndGet("PRAGMA integrity_check").getString(), "ok");
+    EXPECT_EQ(database.execAndGet("SELECT number FROM best LIMIT 1").getInt(), expected);
+  }
+}
+
+TEST(TrialStore, SaysSoWhenItsFileIsTakenAway) {
+  const TempDir dir;
+  TrialStore store(dir.file("s.db"));
+  const auto study = store.study("s", {});
+  std::filesystem::rename(dir.file("s.db"), dir.file("t.db"));
+  EXPECT_THAT(error_message<Error>([&] {
+                store.add(study, std::vector<NewTrial>{{0, 0, {}, 0}});
+              }),
+              HasSubstr("removed or replaced"));
 }
 
 }  // namespace
