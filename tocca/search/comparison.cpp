@@ -35,8 +35,8 @@ class Runner {
                         .run = [this, method](const TrialRecord& trial, Index, const Context& own) {
                           return run_split(method, static_cast<std::size_t>(trial.number), own);
                         }});
-      store.add(works_.back().study, trials);
       require_same_splits(works_.back(), trials);
+      store.add(works_.back().study, trials);
     }
   }
 
@@ -89,9 +89,10 @@ class Runner {
     texts.emplace_back("order", comparison_.in_order ? "as given" : "random");
     texts.emplace_back("svm cost of the protocol", fmt::format("{}", comparison_.scoring.svm_cost));
     const Method resolved = resolve(options, views_of(options, comparison_.splits[0].training));
+    const bool every = varies_recipe(space);
     for (const auto& [name, value] : option_texts(options)) {
       const bool idle = name == "threads" || name == "device";
-      if (!idle && has_effect(resolved, name)) texts.emplace_back(name, value);
+      if (!idle && (every || has_effect(resolved, name))) texts.emplace_back(name, value);
     }
     return texts;
   }
@@ -144,7 +145,12 @@ class Runner {
     Context own = context;
     own.checkpoint.clear();  // the search's trials have their own
     const std::string study = fmt::format("{} {}, split {}: search", comparison_.study, options.method, s);
-    SearchResult found = run_search(store_, study, data, search, own);
+    SearchResult found;
+    try {
+      found = run_search(store_, study, data, search, own);
+    } catch (const InputError& error) {  // this split's data: a class too few, for instance
+      throw TrialFailed(error.what());
+    }
     if (found.interrupted) throw Interrupted("compare", "interrupted in the search of settings");
     if (!found.best) throw TrialFailed(found.reason);
     return std::pair{std::move(search), std::move(found.trials[*found.best])};

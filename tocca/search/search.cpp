@@ -73,10 +73,11 @@ NamedTexts describe(const SearchData& data, const SearchOptions& search, const C
     texts.emplace_back("trials", fmt::format("{}", search.trials));  // who goes on depends on them
   }
   const Method method = resolve(search.options, views_of(search.options, data.training));
+  const bool every = varies_recipe(search.space);
   for (const auto& [name, value] : option_texts(search.options)) {
     // The held-out samples of a fold stand for those that `validation` would hold out.
     const bool idle = name == "threads" || name == "device" || name == "validation";
-    if (!idle && has_effect(method, name)) texts.emplace_back(name, value);
+    if (!idle && (every || has_effect(method, name))) texts.emplace_back(name, value);
   }
   return texts;
 }

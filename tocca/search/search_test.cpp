@@ -237,6 +237,9 @@ TEST(Search, AStoreOfAnotherSearchIsRefused) {
   SearchOptions other = small_search(1);
   other.options.hidden_size = 17;
   EXPECT_THAT(error_message<InputError>([&] { run_search(store, "s", {data}, other, {}); }), HasSubstr("hidden_size"));
+  other = small_search(1);
+  other.options.ridge = 7;  // tocca-sd has no use for it
+  EXPECT_NO_THROW(run_search(store, "s", {data}, other, {}));
   const Dataset more = make_shared(61, 3, 0.3, 1);
   EXPECT_THAT(error_message<InputError>([&] { run_search(store, "s", {more}, small_search(1), {}); }),
               HasSubstr("data"));

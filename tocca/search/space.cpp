@@ -182,17 +182,17 @@ std::string SearchSpace::text() const {
   return text;
 }
 
+bool varies_recipe(const SearchSpace& space) {
+  constexpr std::string_view kDeciding[] = {"method",        "task",        "projection",     "agreement",
+                                            "decorrelation", "pretraining", "reconstruction", "prediction"};
+  return std::any_of(space.parameters.begin(), space.parameters.end(), [&](const Parameter& parameter) {
+    return std::find(std::begin(kDeciding), std::end(kDeciding), parameter.option) != std::end(kDeciding);
+  });
+}
+
 SearchSpace restrict_space(const SearchSpace& space, const Method& method) {
   SearchSpace left{space.options, {}};
-  const auto searched = [&](std::string_view option) {
-    return std::any_of(space.parameters.begin(), space.parameters.end(),
-                       [&](const Parameter& parameter) { return parameter.option == option; });
-  };
-  // What another method of the space, or another form of it, may make use of.
-  for (const char* decides :
-       {"method", "task", "projection", "agreement", "decorrelation", "pretraining", "reconstruction", "prediction"}) {
-    if (searched(decides)) return space;
-  }
+  if (varies_recipe(space)) return space;
   for (const Parameter& parameter : space.parameters) {
     if (has_effect(method, parameter.option)) left.parameters.push_back(parameter);
   }

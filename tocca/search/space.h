@@ -39,6 +39,10 @@ struct SearchSpace {
   [[nodiscard]] std::string text() const;
 };
 
+/// Whether a space varies the method itself or a part of its recipe, so that options count that the method at hand has
+/// no use for.
+bool varies_recipe(const SearchSpace& space);
+
 /// What is left of a space for a method with these options: parameters that have no effect on it are taken out.
 SearchSpace restrict_space(const SearchSpace& space, const Method& method);
 
