@@ -52,7 +52,8 @@ Dataset random_data(const RuntimeCase& c, Index samples, const Rng& rng) {
 // Seconds of an optimisation step, from a training of a few seconds.
 double seconds_per_step(const RuntimeCase& c, const std::string& method, const Options& common,
                         const Context& context) {
-  constexpr Index kLeastSteps = 2;
+  // What is done once an epoch is to weigh as little as it does with all samples.
+  constexpr Index kRows = 20'000, kLeastSteps = 2, kMostSteps = 200;
   constexpr double kLeastSeconds = 3;
   Options options = common;
   options.method = method;
@@ -62,7 +63,8 @@ double seconds_per_step(const RuntimeCase& c, const std::string& method, const O
   options.batch_size = c.batch;
   options.validation = 0;
   options.epochs = 1;
-  Index steps = std::min<Index>(kLeastSteps, (c.samples + c.batch - 1) / c.batch);
+  const Index steps =
+      std::min(std::clamp(kRows / c.batch, kLeastSteps, kMostSteps), (c.samples + c.batch - 1) / c.batch);
   const Dataset data = random_data(c, steps * c.batch, Rng(options.seed).split(c.name));
   for (;;) {
     const TrainSummary summary = fit(data, nullptr, options, context).summary;
