@@ -18,6 +18,11 @@ constexpr double kFitsOfCostSearch = 60;
 
 }  // namespace
 
+void FitCost::search(Index settings) {
+  if (tuned) fit += static_cast<double>(settings) * (fit + score);
+  tuned = false;
+}
+
 FitCost measure_cost(const Comparison& comparison, const std::string& method, const Context& context) {
   const ComparisonSplit& split = comparison.splits[0];
   Options options = options_for(comparison, method);

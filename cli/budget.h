@@ -14,6 +14,9 @@ struct FitCost {
   double score = 0;        ///< scoring with a fixed cost of the SVM
   double final_score = 0;  ///< scoring with the cost chosen by cross-validation
   bool tuned = false;      ///< something is searched for it
+
+  /// A search of so many settings that every plan has becomes part of the fit.
+  void search(Index settings);
 };
 
 /// Measured on the first split by a fit of one epoch, and scaled up.

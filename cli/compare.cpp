@@ -96,8 +96,8 @@ Cut given_splits(const CompareRequest& request, const LoadedData& data, const Da
   return cut;
 }
 
-Cut cut(const CompareRequest& request, const LoadedData& data, const Dataset& dataset, std::uint64_t seed,
-        Session& session) {
+Cut make_splits(const CompareRequest& request, const LoadedData& data, const Dataset& dataset, std::uint64_t seed,
+                Session& session) {
   const ResamplingRequest& asked = request.resampling;
   if (request.splits > 0 && !(asked.folds.empty() && asked.repeats.empty() && asked.split.empty())) {
     throw InputError("--splits", "--folds, --repeats or --split says how many splits there are, too; need one of them");
@@ -133,9 +133,8 @@ std::vector<std::pair<std::string, std::string>> facts(const Comparison& compari
   return facts;
 }
 
-Comparison make_comparison(const CompareRequest& request, const LoadedData& data, const Dataset& dataset,
-                           const Options& options, Cut& cut, Session& session) {
-  cut = tocca::cli::cut(request, data, dataset, options.seed, session);
+Comparison make_comparison(const CompareRequest& request, const Dataset& dataset, const Options& options,
+                           const Cut& cut) {
   Comparison comparison;
   comparison.options = options;
   comparison.methods = request.methods;
@@ -167,13 +166,8 @@ void write_results(const std::string& folder, Report report, const ComparisonRes
   write_file((place / "report.html").string(), [&](std::ostream& out) { out << html(report); });
 }
 
-int run_compare(const CompareRequest& request, Session& session) {
-  if (request.space.show) {
-    const std::string text = load_space(request.space).text();
-    session.result(text);
-    session.json(nlohmann::ordered_json::array(), 0, {{"space", text}});
-    return kSuccess;
-  }
+// What can be said before anything is read.
+void check(const CompareRequest& request) {
   std::vector<std::string> inputs = input_files(request.data);
   for (const std::string& file : input_files(request.resampling)) inputs.push_back(file);
   for (const std::string* file : {&request.space.file, &request.settings.config}) inputs.push_back(*file);
@@ -187,6 +181,14 @@ int run_compare(const CompareRequest& request, Session& session) {
   require_distinct(outputs);
   if (request.splits < 0) throw InputError("--splits", fmt::format("got {}, need 1 or more", request.splits));
   if (request.tune < 0) throw InputError("--tune", fmt::format("got {}, need 0 or more", request.tune));
+}
+
+int run_compare(const CompareRequest& request, Session& session) {
+  if (request.space.show) {
+    show_space(request.space, session);
+    return kSuccess;
+  }
+  check(request);
   Options options;
   apply_settings(request.settings, session, options);
   const LoadedData data = load(request.data, session);
@@ -197,8 +199,8 @@ int run_compare(const CompareRequest& request, Session& session) {
   if (request.shuffle_labels) shuffle_labels(labelled.dataset, Rng(options.seed).split("shuffled labels"));
   if (!request.out.empty()) require_folder("--out", request.out);
   Context context = session.context(options.threads);
-  Cut cut;
-  const Comparison comparison = make_comparison(request, data, labelled.dataset, options, cut, session);
+  const Cut cut = make_splits(request, data, labelled.dataset, options.seed, session);
+  const Comparison comparison = make_comparison(request, labelled.dataset, options, cut);
   const std::unique_ptr<TrialStore> store = open_store(request.store, session);
   ComparisonResult result;
   {

@@ -41,18 +41,17 @@ Plan asked_plan(const PaperExperiment& experiment, const ReproduceRequest& reque
 }
 
 // The plan of a resumed run is the one that it began with: costs measured anew would give another.
-NamedTexts plan_texts(const ReproduceRequest& request, const Plan& plan) {
-  return {{"budget", fmt::format("{}", *request.budget)},
-          {"tune", fmt::format("{}", plan.tune)},
+NamedTexts plan_texts(const Plan& plan) {
+  return {{"tune", fmt::format("{}", plan.tune)},
           {"splits", fmt::format("{}", plan.splits)},
           {"cells", fmt::format("{}", plan.cells)}};
 }
 
-std::optional<Plan> stored_plan(const TrialStore& store, const std::string& study, const ReproduceRequest& request) {
+std::optional<Plan> stored_plan(const TrialStore& store, const std::string& study) {
   for (const auto& [name, texts] : store.studies()) {
-    if (name != study || texts.size() != 4 || texts[0].second != fmt::format("{}", *request.budget)) continue;
-    const auto number = [&texts = texts](std::size_t i) { return static_cast<Index>(std::stoll(texts[i].second)); };
-    return Plan{number(1), number(2), static_cast<std::size_t>(number(3)), 0};
+    if (name != study) continue;
+    const auto number = [&texts = texts](std::size_t i) { return static_cast<Index>(std::stoll(texts.at(i).second)); };
+    return Plan{number(0), number(1), static_cast<std::size_t>(number(2)), 0};
   }
   return std::nullopt;
 }
@@ -63,7 +62,7 @@ Plan plan_within(const PaperExperiment& experiment, const ReproduceRequest& requ
   if (!request.budget) return asked;
   const std::string study = fmt::format("{} plan: {} h, {} settings, {} splits, {} cells", experiment.name,
                                         *request.budget, asked.tune, asked.splits, asked.cells);
-  if (const auto plan = stored_plan(store, study, request)) return *plan;
+  if (const auto plan = stored_plan(store, study)) return *plan;
   session.info("measuring what a fit takes");
   std::vector<std::vector<FitCost>> costs;
   for (const Cell& cell : experiment.cells) {
@@ -71,13 +70,14 @@ Plan plan_within(const PaperExperiment& experiment, const ReproduceRequest& requ
     for (const std::string& method : cell.comparison.methods) {
       if (context.cancelled()) throw Interrupted("reproduce", "interrupted while the costs were measured");
       costs.back().push_back(measure_cost(cell.comparison, method, context));
+      if (request.tune == 0) costs.back().back().search(cell.comparison.tune);
     }
   }
   const Index threads = context.workers ? context.workers->threads() : 1;
   const Plan plan = make_plan(costs, asked, *request.budget * 3600, threads, experiment.tune_once);
   session.info(fmt::format("expected to take {}{}", duration_text(plan.seconds),
                            plan.seconds > *request.budget * 3600 ? ", longer than that: the least there is" : ""));
-  store.study(study, plan_texts(request, plan));
+  store.study(study, plan_texts(plan));
   return plan;
 }
 

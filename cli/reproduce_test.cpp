@@ -128,6 +128,9 @@ TEST(Budget, TakesTheLargestPlanThatFits) {
   const Plan asked{50, 5, 2, 0};
   EXPECT_DOUBLE_EQ(expected_seconds(costs, {10, 2, 1, 0}, 1, false), 2 * (2 * 15 + 2 * 10 * 11));
   EXPECT_DOUBLE_EQ(expected_seconds(costs, {10, 2, 1, 0}, 2, true), 2 * (2 * 15 + 10 * 11) / 2.0);
+  FitCost always = cost;
+  always.search(5);
+  EXPECT_DOUBLE_EQ(expected_seconds({{always}}, {50, 2, 1, 0}, 1, false), 2 * (10 + 5 * 11 + 5));
   const Plan all = make_plan(costs, asked, 0, 1, false);
   EXPECT_EQ(all.tune, 50);
   EXPECT_EQ(all.cells, 2U);

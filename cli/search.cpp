@@ -155,15 +155,9 @@ void check_outputs(const SearchRequest& request) {
   require_distinct(outputs);
 }
 
-void show_space(const SearchRequest& request, Session& session) {
-  const std::string text = load_space(request.space).text();
-  session.result(text);
-  session.json(nlohmann::ordered_json::array(), 0, {{"space", text}});
-}
-
 int run_search_command(const SearchRequest& request, Session& session) {
   if (request.space.show) {
-    show_space(request, session);
+    show_space(request.space, session);
     return kSuccess;
   }
   check_outputs(request);

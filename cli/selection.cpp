@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "cli/outputs.h"
 #include "tocca/core/error.h"
@@ -91,6 +92,12 @@ SearchSpace load_space(const SpaceRequest& request) {
   if (!request.file.empty()) return read_space(request.file);
   const SpacePreset& preset = find_space_preset(request.preset.empty() ? "default" : request.preset);
   return parse_space(std::string(preset.toml), fmt::format("preset {}", preset.name));
+}
+
+void show_space(const SpaceRequest& request, Session& session) {
+  const std::string text = load_space(request).text();
+  session.result(text);
+  session.json(nlohmann::ordered_json::array(), 0, {{"space", text}});
 }
 
 void add_resampling_options(CLI::App& app, ResamplingRequest& request, const std::string& held_out) {

@@ -28,6 +28,9 @@ void add_space_options(CLI::App& app, SpaceRequest& request);
 /// The space asked for; the preset "default" without. Throws InputError.
 SearchSpace load_space(const SpaceRequest& request);
 
+/// What --show-space prints.
+void show_space(const SpaceRequest& request, Session& session);
+
 struct ResamplingRequest {
   std::string folds, repeats, held_out;  ///< as given; empty: not given
   std::string groups;                    ///< FILE[:COLUMN]

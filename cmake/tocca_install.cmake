@@ -5,7 +5,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tocca)
 install(TARGETS tocca EXPORT tocca_targets)
 # testing/golden.h reads this repository's own reference values.
 install(DIRECTORY tocca/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tocca FILES_MATCHING PATTERN "*.h"
-        PATTERN "golden.h" EXCLUDE)
+        PATTERN "golden.h" EXCLUDE PATTERN "test_*.h" EXCLUDE)
 install(EXPORT tocca_targets NAMESPACE tocca:: FILE toccaTargets.cmake DESTINATION ${package_dir})
 if(TARGET tocca_cli)
   install(TARGETS tocca_cli)

@@ -10,16 +10,18 @@
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
+#include <tuple>
 
 #include "tocca/core/error.h"
+#include "tocca/testing/not_root.h"
 
 namespace tocca {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class FileTest : public testing::Test {
+class FileTest : public ::testing::Test {
  protected:
   FileTest() {
     std::string pattern = (fs::temp_directory_path() / "tocca-file-XXXXXX").string();
@@ -53,22 +55,6 @@ class SmallDisk {
  private:
   rlimit old_{};
   void (*handler_)(int);
-};
-
-// Permissions do not bind root, so that those tests run as nobody when they are started as root.
-class NotRoot {
- public:
-  NotRoot() {
-    if (root_) std::ignore = ::seteuid(65534);
-  }
-  NotRoot(const NotRoot&) = delete;
-  NotRoot& operator=(const NotRoot&) = delete;
-  ~NotRoot() {
-    if (root_) std::ignore = ::seteuid(0);
-  }
-
- private:
-  const bool root_ = ::geteuid() == 0;
 };
 
 void write_text(const std::string& path, const std::string& text) {
@@ -154,7 +140,7 @@ TEST_F(FileTest, AProtectedFolderOrFileIsLeftAlone) {
   write_text(path("a"), "old");
   fs::permissions(path("a"), fs::perms(0444));
   fs::permissions(folder_, fs::perms(0755));
-  const NotRoot nobody;
+  const tocca::testing::NotRoot nobody;
   EXPECT_THAT(message_of<InputError>([&] { write_text(path("a"), "x"); }), HasSubstr("Permission denied; choose"));
   if (::access(folder_.c_str(), W_OK) == 0) ::chmod(folder_.c_str(), 0555);
   EXPECT_THAT(message_of<InputError>([&] { write_text(path("b"), "x"); }), HasSubstr("Permission denied; choose"));

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
-#include <system_error>
 
 #include "tocca/core/error.h"
 #include "tocca/data/fingerprint.h"
@@ -139,8 +137,9 @@ class Search {
     store_.add(study_, trials);
   }
 
-  [[nodiscard]] std::vector<TrialRecord> of_rung(Index rung, bool with_history = false) const {
-    std::vector<TrialRecord> trials = store_.trials(study_, with_history);
+  // With histories, which a fold that ended early takes along.
+  [[nodiscard]] std::vector<TrialRecord> of_rung(Index rung) const {
+    std::vector<TrialRecord> trials = store_.trials(study_, true);
     std::erase_if(trials, [&](const TrialRecord& t) { return t.rung != rung || t.number >= search_.trials; });
     return trials;
   }
@@ -153,32 +152,25 @@ class Search {
     std::erase_if(trials, [](const TrialRecord& t) { return t.state != TrialState::finished; });
     std::stable_sort(trials.begin(), trials.end(),
                      [this](const TrialRecord& a, const TrialRecord& b) { return goodness(a) > goodness(b); });
-    for (std::size_t t = keep; t < trials.size(); ++t) forget_state(trials[t]);
+    for (std::size_t t = keep; t < trials.size(); ++t) store_.forget_checkpoints({study_, 0, trials[t]}, folds());
     if (trials.size() > keep) trials.resize(keep);
     std::vector<NewTrial> next;
-    for (const TrialRecord& t : trials) next.push_back({t.number, rung, t.settings, t.seed});
-    store_.add(study_, next);
-  }
-
-  // Of a trial that goes no further.
-  void forget_state(const TrialRecord& trial) const {
-    for (Index fold = 0; fold < folds(); ++fold) {
-      const std::string path = store_.checkpoint({study_, 0, trial}, fold);
-      std::error_code ignored;
-      if (!path.empty()) std::filesystem::remove(path, ignored);
+    before_.clear();
+    for (TrialRecord& t : trials) {
+      next.push_back({t.number, rung, t.settings, t.seed});
+      before_[t.number] = std::move(t.folds);
     }
+    store_.add(study_, next);
   }
 
   [[nodiscard]] double goodness(const TrialRecord& trial) const { return search_.scoring.metric.goodness(trial.value); }
 
   // A fold that ended before its rung did, by early stopping, stays as it is.
   [[nodiscard]] std::optional<FoldRecord> ended_before(const TrialRecord& trial, Index fold) const {
-    if (trial.rung == 0) return std::nullopt;
-    for (const TrialRecord& before : of_rung(trial.rung - 1, true)) {
-      if (before.number != trial.number) continue;
-      for (const FoldRecord& record : before.folds) {
-        if (record.fold == fold && record.status != name_of(TrainStatus::paused)) return record;
-      }
+    const auto folds = before_.find(trial.number);
+    if (folds == before_.end()) return std::nullopt;
+    for (const FoldRecord& record : folds->second) {
+      if (record.fold == fold && record.status != name_of(TrainStatus::paused)) return record;
     }
     return std::nullopt;
   }
@@ -236,6 +228,7 @@ class Search {
   SearchOptions search_;
   const Context& context_;
   std::vector<Split> splits_;
+  std::map<Index, std::vector<FoldRecord>> before_;  // of the trials that went on, in the rung before
   TrialStore::Study study_ = 0;
 };
 

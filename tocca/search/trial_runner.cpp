@@ -40,7 +40,7 @@ class Board {
       for (const TrialRecord& trial : works[w].store.trials(works[w].study)) {
         if (trial.rung != works[w].rung || trial.number >= works[w].limit) continue;
         ++total_;
-        if (trial.state == TrialState::finished) better(w, trial.value);
+        if (trial.state == TrialState::finished) take(w, trial.value);
       }
     }
   }
@@ -63,7 +63,7 @@ class Board {
   void finished(std::size_t thread, const TrialWork& work, const TrialRecord& trial, double value) {
     const std::lock_guard lock(mutex_);
     shares_[thread] = 0;
-    if (better(static_cast<std::size_t>(&work - works_.data()), value)) {
+    if (take(static_cast<std::size_t>(&work - works_.data()), value) && work.tells_best) {
       context_.info(fmt::format("{}: {} {:.4g}, the best so far", label_of(work, trial), work.metric.text(), value));
     }
     left_ = unfinished(works_);
@@ -88,12 +88,13 @@ class Board {
   }
 
  private:
-  bool better(std::size_t work, double value) {
+  // Whether it is the best of that work so far.
+  bool take(std::size_t work, double value) {
     double& best = best_[work];
     const Metric& metric = works_[work].metric;
     if (std::isnan(value) || (!std::isnan(best) && metric.goodness(value) <= metric.goodness(best))) return false;
     best = value;
-    return works_[work].tells_best;
+    return true;
   }
 
   void report() {
@@ -131,32 +132,16 @@ Context context_of_fold(const TrialWork& work, const TrialStore::Claim& claim, I
   return own;
 }
 
-// The folds that an earlier owner did not finish. NaN where the claim went to another process.
-double run_folds(const TrialWork& work, const TrialStore::Claim& claim, Board& board, std::size_t thread,
-                 const Context& context) {
-  std::vector<double> values;
-  for (const FoldRecord& fold : claim.record.folds) values.push_back(fold.value);
+// The folds that an earlier owner did not finish.
+void run_folds(const TrialWork& work, const TrialStore::Claim& claim, Board& board, std::size_t thread,
+               const Context& context) {
+  const auto& done = claim.record.folds;
   for (Index fold = 0; fold < work.folds; ++fold) {
-    const auto& done = claim.record.folds;
-    const bool there = std::any_of(done.begin(), done.end(), [&](const FoldRecord& f) { return f.fold == fold; });
-    if (there) continue;
+    if (std::any_of(done.begin(), done.end(), [&](const FoldRecord& f) { return f.fold == fold; })) continue;
     const Context own = context_of_fold(work, claim, fold, board, thread, context);
     FoldRecord record = work.run(claim.record, fold, own);
     record.fold = fold;
-    values.push_back(record.value);
-    if (!work.store.keep_fold(claim, record)) return kNaN;
-  }
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
-// The states of its trainings are of no more use.
-void forget_states(const TrialWork& work, const TrialStore::Claim& claim) {
-  for (Index fold = 0; fold < work.folds; ++fold) {
-    const std::string path = work.store.checkpoint(claim, fold);
-    std::error_code ignored;
-    if (!path.empty()) std::filesystem::remove(path, ignored);
+    if (!work.store.keep_fold(claim, record)) return;  // another process does the same work
   }
 }
 
@@ -164,15 +149,14 @@ void forget_states(const TrialWork& work, const TrialStore::Claim& claim) {
 bool run_trial(const TrialWork& work, const TrialStore::Claim& claim, Board& board, std::size_t thread,
                const Context& context) {
   try {
-    const double value = run_folds(work, claim, board, thread, context);
-    work.store.finish(claim);
-    board.finished(thread, work, claim.record, value);
+    run_folds(work, claim, board, thread, context);
+    board.finished(thread, work, claim.record, work.store.finish(claim).value_or(kNaN));
   } catch (const Interrupted&) {
     work.store.release(claim);
     return false;
   } catch (const TrialFailed& failure) {
     work.store.fail(claim, failure.what());
-    forget_states(work, claim);
+    work.store.forget_checkpoints(claim, work.folds);
     board.warn(label_of(work, claim.record) + " failed", failure.what());
     board.finished(thread, work, claim.record, kNaN);
   } catch (...) {

@@ -97,7 +97,7 @@ struct TrialStore::State {
   void free_lost_claims(Study study);
   std::optional<std::int64_t> next_trial(Study study, Index rung, Index limit) const;
   bool holds(std::int64_t trial);
-  void set_results(std::int64_t trial) const;
+  double set_results(std::int64_t trial) const;
   void release_all();
 
   const std::string path;
@@ -210,7 +210,7 @@ bool TrialStore::State::holds(std::int64_t trial) {
       .executeStep();
 }
 
-void TrialStore::State::set_results(std::int64_t trial) const {
+double TrialStore::State::set_results(std::int64_t trial) const {
   const TrialRecord record = detail::read_trials(database, "id = ?", trial, false).front();
   std::vector<double> values;
   double seconds = 0;
@@ -222,8 +222,10 @@ void TrialStore::State::set_results(std::int64_t trial) const {
   // A mean over the folds that could be measured would make a trial that often fails look good.
   const bool complete = mean.count == static_cast<Index>(values.size());
   const double none = std::numeric_limits<double>::quiet_NaN();
-  execute(database, "UPDATE trials SET value = ?, standard_error = ?, seconds = ? WHERE id = ?",
-          complete ? mean.mean : none, complete ? mean.standard_error : none, seconds, trial);
+  const double value = complete ? mean.mean : none;
+  execute(database, "UPDATE trials SET value = ?, standard_error = ?, seconds = ? WHERE id = ?", value,
+          complete ? mean.standard_error : none, seconds, trial);
+  return value;
 }
 
 void TrialStore::State::release_all() {
@@ -319,13 +321,13 @@ bool TrialStore::keep_fold(const Claim& claim, const FoldRecord& fold) {
   });
 }
 
-bool TrialStore::finish(const Claim& claim) {
-  return state_->write([&] {
-    if (!state_->holds(claim.trial)) return false;
-    state_->set_results(claim.trial);
+std::optional<double> TrialStore::finish(const Claim& claim) {
+  return state_->write([&]() -> std::optional<double> {
+    if (!state_->holds(claim.trial)) return std::nullopt;
+    const double value = state_->set_results(claim.trial);
     execute(state_->database, "UPDATE trials SET state = 'finished', finished = CURRENT_TIMESTAMP WHERE id = ?",
             claim.trial);
-    return true;
+    return value;
   });
 }
 
@@ -374,6 +376,13 @@ std::string TrialStore::checkpoint(const Claim& claim, Index fold) const {
   // Without the rung: a later one goes on where the earlier one stopped.
   return fmt::format("{}/{}-trial{}-fold{}.safetensors", folder,
                      state_->read([&] { return state_->print(claim.study); }), claim.record.number, fold);
+}
+
+void TrialStore::forget_checkpoints(const Claim& claim, Index folds) const {
+  for (Index fold = 0; fold < folds && !path().empty(); ++fold) {
+    std::error_code ignored;
+    std::filesystem::remove(checkpoint(claim, fold), ignored);
+  }
 }
 
 const std::string& TrialStore::path() const { return state_->path; }

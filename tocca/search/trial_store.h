@@ -107,8 +107,8 @@ class TrialStore {
   /// Keeps a fold of a claimed trial at once; replaces one of the same number. Returns false where the claim was lost
   /// to another process, which then does the same work.
   bool keep_fold(const Claim& claim, const FoldRecord& fold);
-  /// The trial is done: its value is the mean of its folds'. False where the claim was lost.
-  bool finish(const Claim& claim);
+  /// The trial is done. Returns its value, the mean of its folds'; nothing where the claim was lost.
+  std::optional<double> finish(const Claim& claim);
   bool fail(const Claim& claim, const std::string& reason);
   /// Gives an interrupted trial back; its folds stay.
   bool release(const Claim& claim);
@@ -121,6 +121,8 @@ class TrialStore {
   /// The name of a file for the state of a fold's training, in a folder beside the store that is made where it is
   /// missing. The same in every rung, so that a later one can go on from there. Empty for a store in memory.
   [[nodiscard]] std::string checkpoint(const Claim& claim, Index fold) const;
+  /// Removes those files of a trial's folds 0 ... folds − 1: nothing goes on from them.
+  void forget_checkpoints(const Claim& claim, Index folds) const;
   [[nodiscard]] const std::string& path() const;
 
  private:

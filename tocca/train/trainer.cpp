@@ -11,6 +11,7 @@
 
 #include "tocca/core/error.h"
 #include "tocca/train/pseudo_labels.h"
+#include "tocca/train/requirements.h"
 #include "tocca/train/validation.h"
 
 namespace tocca {
@@ -45,7 +46,7 @@ class Run {
         options_(options),
         rng_(rng),
         context_(context),
-        least_rows_(least_rows()),
+        least_rows_(least_rows(network.shape, training.dataset->views, options.batch_size)),
         step_(network, options.objective, capacity(), context),
         clusters_(training, options.clusters),
         recent_(network.shape.shared_head ? network.views() : 1, network.shape.components),
@@ -144,27 +145,6 @@ class Run {
                               options_.pretrain_epochs + options_.epochs));
   }
 
-  [[nodiscard]] Index least_rows() const {
-    const NetworkShape& shape = network_.shape;
-    const bool inverts = shape.projection != Projection::identity || shape.keeps_pairs();
-    const bool batch_covariance = inverts && !shape.whitening.running;
-    const Index least = batch_covariance ? shape.components + 1 : 2;
-    if (options_.batch_size < least) {
-      throw InputError("train", batch_covariance
-                                    ? fmt::format("batch_size: got {}, need more than n_components = {} with "
-                                                  "covariance = batch; or use covariance = running",
-                                                  options_.batch_size, shape.components)
-                                    : fmt::format("batch_size: got {}, need at least 2", options_.batch_size));
-    }
-    for (const View& view : training_.dataset->views.views) {
-      if (view.present() < least) {
-        throw InputError("train", fmt::format("view '{}': got {} training samples, need at least {}", view.name,
-                                              view.present(), least));
-      }
-    }
-    return least;
-  }
-
   // A remainder that is too small joins the batch before it.
   [[nodiscard]] Index capacity() const {
     return std::min(training_.dataset->views.size(), options_.batch_size + least_rows_ - 1);
@@ -234,8 +214,9 @@ class Run {
       return;
     }
     if (record.epoch == 1) {
-      require_trained_views();
-      require_tied_pairs();
+      const std::vector<View>& views = training_.dataset->views.views;
+      require_trained_views(network_, views, options_.batch_size, least_rows_);
+      require_tied_pairs(network_, views, options_.objective.agreement, options_.batch_size);
     }
     record.weight_decay = options_.objective.weight_decay * squared_weights();
     validate_epoch(network_, options_.objective, validation_, recent_, context_, record);
@@ -260,32 +241,6 @@ class Run {
         return {-record.validation_loss, 0};
       default:
         return {record.sum_correlation, 0};
-    }
-  }
-
-  // A view that is left out of every batch would stay as it was drawn.
-  void require_trained_views() const {
-    for (Index v = 0; v < network_.views(); ++v) {
-      if (network_.statistics[network_.encoder(v).batches](0, 0) > 0) continue;
-      throw InputError(
-          "train", fmt::format("view '{}': no batch of {} has the {} samples of it that a step needs; raise "
-                               "batch_size",
-                               training_.dataset->views.views[static_cast<std::size_t>(v)].name, options_.batch_size,
-                               least_rows_));
-    }
-  }
-
-  // Nor would what ties two views be there without a batch with two samples of both.
-  void require_tied_pairs() const {
-    for (const PairSlots& pair : network_.pairs) {
-      const bool layer = network_.shape.projection == Projection::cca;
-      const bool needed = layer || options_.objective.agreement == Agreement::trace_norm;
-      if (!needed || (network_.statistics[layer ? pair.weights1 : pair.batches].array() != 0).any()) continue;
-      const auto& views = training_.dataset->views.views;
-      throw InputError(
-          "train", fmt::format("views '{}' and '{}': no batch of {} has two samples with both; raise batch_size, or "
-                               "take a method that needs no pairs",
-                               views[pair.u].name, views[pair.v].name, options_.batch_size));
     }
   }
 
