@@ -270,6 +270,31 @@ TEST(Search, HalvingTrainsTheBestToTheEndAndNoEpochTwice) {
   EXPECT_TRUE(std::filesystem::is_empty(dir.file("halving.db.checkpoints"))) << "states of trials that are over";
 }
 
+// A training that stopped early before its rung ended is over: the next rung takes its record, down to its time.
+TEST(Search, HalvingDoesNotRepeatWhatStoppedEarly) {
+  const Dataset data = make_xor(200, 1);
+  SearchOptions search = small_search(9);
+  search.options.epochs = 200;
+  search.options.patience = 2;
+  search.halving = Halving{3, 2};
+  TrialStore store("");
+  run_search(store, "s", {data}, search, {});
+  std::map<Index, std::vector<FoldRecord>> first;
+  int taken = 0;
+  for (const TrialRecord& trial : store.trials(*store.find_study("s"))) {
+    if (trial.rung == 0) {
+      first[trial.number] = trial.folds;
+      continue;
+    }
+    for (std::size_t f = 0; f < trial.folds.size(); ++f) {
+      if (first[trial.number][f].status != name_of(TrainStatus::stopped_early)) continue;
+      EXPECT_EQ(trial.folds[f].seconds, first[trial.number][f].seconds);
+      ++taken;
+    }
+  }
+  EXPECT_GT(taken, 0);
+}
+
 TEST(Search, RefitLearnsFromEverythingForAsLong) {
   const Dataset data = make_shared(120, 3, 0.3, 1);
   TrialStore store("");

@@ -145,6 +145,14 @@ TEST(Space, IsCutToWhatHasAnEffect) {
   EXPECT_THAT(left("nn"), ::testing::Not(::testing::Contains("agreement_weight")));
 }
 
+// What one of the methods has no use for another may have.
+TEST(Space, ThatVariesTheMethodIsNotCut) {
+  const SearchSpace space = space_of("method = [\"tocca-w\", \"rcca\"]\nridge = [0.1, 1]\ndropout = [0, 0.2]\n");
+  EXPECT_TRUE(varies_recipe(space));
+  EXPECT_EQ(restrict_space(space, find_method("tocca-w")).parameters.size(), 3U);
+  EXPECT_FALSE(varies_recipe(space_of("ridge = [0.1, 1]\n")));
+}
+
 TEST(Relevance, KnowsOnlyOptionsThatExist) {
   for (const OptionField& field : option_fields()) {
     const bool of_some_method = std::any_of(methods().begin(), methods().end(),
