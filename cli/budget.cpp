@@ -36,7 +36,9 @@ FitCost measure_cost(const Comparison& comparison, const std::string& method, co
   alone.progress = {};
   alone.log = {};
   const bool unsupervised = comparison.scoring.metric.cross_view() && !resolved.needs_labels;
-  const Dataset training = unsupervised ? Dataset{split.training.views, {}, {}} : split.training;
+  Dataset training = split.training;
+  if (unsupervised) training.labels = {};
+  if (unsupervised) training.targets = {};
   const auto start = Clock::now();
   const FitResult fitted = fit(training, split.validation ? &*split.validation : nullptr, options, alone);
   FitCost cost;

@@ -84,7 +84,7 @@ void require_new(const GivenSplit& split, std::map<std::vector<Index>, std::stri
 Cut given_splits(const CompareRequest& request, const LoadedData& data, const Dataset& dataset, Session& session) {
   Cut cut{{}, fmt::format("as in {}", request.resampling.split)};
   std::map<std::vector<Index>, std::string> seen;
-  for (const GivenSplit& given : load_splits(request.resampling.split, request.data, data, session)) {
+  for (const GivenSplit& given : load_splits(request.resampling.split, request.data, data, dataset, session)) {
     if (given.test.empty()) {
       throw InputError("--split", fmt::format("column '{}': no sample has the word test", given.column));
     }
@@ -103,16 +103,12 @@ Cut make_splits(const CompareRequest& request, const LoadedData& data, const Dat
     throw InputError("--splits", "--folds, --repeats or --split says how many splits there are, too; need one of them");
   }
   const Resampling usual{.repeats = request.splits > 0 ? request.splits : kUsualSplits, .held_out = 0.25};
-  Resampling how = make_resampling(request.resampling, request.data, data, usual, session);
+  Resampling how = make_resampling(request.resampling, usual);
   if (!request.resampling.split.empty()) return given_splits(request, data, dataset, session);
   if (how.folds > 0 && request.resampling.repeats.empty()) how.repeats = 1;
-  Cut cut{{}, how.text()};
+  Cut cut{{}, how.text() + (dataset.groups.empty() ? "" : ", groups together")};
   for (const Split& split : resample(dataset, how, Rng(seed).split("compare"))) {
-    std::vector<Index> groups;
-    for (const Index i : split.train) {
-      if (!how.groups.empty()) groups.push_back(how.groups[static_cast<std::size_t>(i)]);
-    }
-    cut.splits.push_back({dataset.select(split.train), std::nullopt, dataset.select(split.test), std::move(groups)});
+    cut.splits.push_back({dataset.select(split.train), std::nullopt, dataset.select(split.test)});
   }
   return cut;
 }
@@ -193,14 +189,19 @@ int run_compare(const CompareRequest& request, Session& session) {
   apply_settings(request.settings, session, options);
   const LoadedData data = load(request.data, session);
   if (data.label_path.empty()) throw InputError("compare", "need --labels FILE[:COLUMN]");
-  const LabelSource source = parse_labels(request.data.labels);
-  LabelledData labelled =
-      load_dataset(request.data, data, target_sources(request.settings, source.column, options), session);
+  LabelledData labelled = load_labelled(request.data, request.settings, data, options, session);
   if (request.shuffle_labels) shuffle_labels(labelled.dataset, Rng(options.seed).split("shuffled labels"));
   if (!request.out.empty()) require_folder("--out", request.out);
   Context context = session.context(options.threads);
   const Cut cut = make_splits(request, data, labelled.dataset, options.seed, session);
   const Comparison comparison = make_comparison(request, labelled.dataset, options, cut);
+  std::vector<Method> methods;
+  for (const std::string& name : comparison.methods) {
+    const Options own = options_for(comparison, name);
+    methods.push_back(resolve(own, views_of(own, labelled.dataset)));
+  }
+  const bool given = comparison.tune > 0 || cut.splits[0].validation.has_value();
+  warn_without_effect(request.settings, methods, {given ? "validation" : ""}, session);
   const std::unique_ptr<TrialStore> store = open_store(request.store, session);
   ComparisonResult result;
   {
@@ -247,6 +248,7 @@ Action set_up_compare(CLI::App& app) {
                  "Random splits into training and test samples, each class alike (default 5)")
       ->type_name("N");
   add_resampling_options(app, request->resampling, "--test");
+  add_groups_option(app, request->data);
   app.add_option("--split", request->resampling.split,
                  "Columns of words train, val, test, none, a split each, in place of random ones")
       ->type_name("FILE[:COLUMN,...]");

@@ -17,6 +17,7 @@
 #include "tocca/core/error.h"
 #include "tocca/core/file.h"
 #include "tocca/methods/methods.h"
+#include "tocca/methods/resolve.h"
 #include "tocca/report/html.h"
 #include "tocca/report/table.h"
 
@@ -179,14 +180,7 @@ int run_fit(const FitRequest& request, Session& session) {
     require_not_input("--checkpoint", request.checkpoint, inputs);
   }
   const LoadedData data = load(request.data, session);
-  LabelledData labelled{{data.views, {}, {}}, {}};
-  if (!data.label_path.empty()) {
-    const LabelSource source = parse_labels(request.data.labels);
-    labelled = load_dataset(request.data, data, target_sources(request.settings, source.column, options), session);
-  } else if (!request.settings.tasks.empty() && request.settings.tasks[0].find('=') != std::string::npos) {
-    throw InputError("--task",
-                     fmt::format("got '{}', which names columns; give --labels FILE", request.settings.tasks[0]));
-  }
+  const LabelledData labelled = load_labelled(request.data, request.settings, data, options, session);
   const Dataset& dataset = labelled.dataset;
   session.note(data_text(data, dataset));
   if (!data.label_path.empty() && dataset.targets.empty() && dataset.labels.labelled() == 0) {
@@ -206,7 +200,7 @@ int run_fit(const FitRequest& request, Session& session) {
     save_model(result.model, request.model);
   }
   if (!request.report.empty()) write_report(request.report, result, dataset, options, session, context);
-  warn_without_effect(request.settings, options, data.views.count(), session);
+  warn_without_effect(request.settings, {resolve(options, views_of(options, dataset))}, {}, session);
   tell(request, data, result, options, session);
   if (result.summary.status != TrainStatus::interrupted) return kSuccess;
   session.warn(fmt::format("interrupted: the model so far is saved in {}", request.model));
@@ -218,6 +212,7 @@ int run_fit(const FitRequest& request, Session& session) {
 Action set_up_fit(CLI::App& app) {
   const auto request = std::make_shared<FitRequest>();
   add_data_options(app, request->data, LabelUse::optional);
+  add_groups_option(app, request->data);
   add_settings_options(app, request->settings);
   app.add_option("--model", request->model, "Model file to write (safetensors)")->type_name("OUT")->required();
   app.add_option(

@@ -5,6 +5,7 @@
 #include <CLI/App.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <system_error>
 #include <utility>
 
@@ -41,6 +42,25 @@ void check_leak(const LoadedData& data, const LabelColumn& labels) {
   }
 }
 
+// A number for each sample: of equal texts, the same.
+std::vector<Index> load_groups(const DataRequest& request, const LoadedData& data, Session& session) {
+  const std::vector<LabelTexts> columns = load_columns("--groups", request.groups, request, data, session);
+  if (columns.size() != 1) {
+    throw InputError("--groups", fmt::format("got {} columns, need one; name it, as in FILE:COLUMN", columns.size()));
+  }
+  std::map<std::string, Index> numbers;
+  std::vector<Index> groups;
+  for (std::size_t i = 0; i < columns[0].text.size(); ++i) {
+    const std::string& text = columns[0].text[i];
+    if (text.empty()) {
+      throw InputError("--groups",
+                       fmt::format("column '{}': sample '{}' has no group", columns[0].column, data.views.samples[i]));
+    }
+    groups.push_back(numbers.emplace(text, static_cast<Index>(numbers.size())).first->second);
+  }
+  return groups;
+}
+
 }  // namespace
 
 NamedPath parse_view(std::string_view text) {
@@ -63,7 +83,9 @@ LabelSource parse_labels(const std::string& text) {
 std::vector<std::string> input_files(const DataRequest& request) {
   std::vector<std::string> files;
   for (const std::string& view : request.views) files.push_back(file_of(parse_view(view).path));
-  if (!request.labels.empty()) files.push_back(file_of(parse_labels(request.labels).path));
+  for (const std::string* columns : {&request.labels, &request.groups}) {
+    if (!columns->empty()) files.push_back(file_of(parse_labels(*columns).path));
+  }
   return files;
 }
 
@@ -80,6 +102,12 @@ void add_data_options(CLI::App& app, DataRequest& request, LabelUse labels) {
   app.add_option("--id", request.id_column,
                  "Column of sample ids, in every file (default: a first column named sample, id or nothing)")
       ->type_name("COLUMN");
+}
+
+void add_groups_option(CLI::App& app, DataRequest& request) {
+  app.add_option("--groups", request.groups,
+                 "Samples of the same group (patient, speaker) stay together wherever some are held out")
+      ->type_name("FILE[:COLUMN]");
 }
 
 LoadedData load(const DataRequest& request, Session& session) {
@@ -123,9 +151,21 @@ std::vector<std::string> split_columns(const std::string& text) {
   return columns;
 }
 
+std::vector<LabelTexts> load_columns(const std::string& option, const std::string& given, const DataRequest& request,
+                                     const LoadedData& data, Session& session) {
+  const LabelSource source = parse_labels(given);
+  LoadedData with_file = data;
+  with_file.label_path = source.path;
+  std::vector<std::string> names = split_columns(source.column);
+  if (source.column.empty()) names = label_columns(source.path, {request.id_column});
+  if (names.empty()) throw InputError(option, fmt::format("{}: there is no column", source.path));
+  return load_labels(request, with_file, names, session);
+}
+
 LabelledData load_dataset(const DataRequest& request, const LoadedData& data, const std::vector<TargetSource>& sources,
                           Session& session) {
   LabelledData labelled{{data.views, {}, {}}, {}};
+  if (!request.groups.empty()) labelled.dataset.groups = load_groups(request, data, session);
   for (const TargetSource& source : sources) {
     const std::vector<LabelTexts> columns = load_labels(request, data, source.columns, session);
     std::vector<std::string> names;

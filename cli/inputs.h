@@ -31,16 +31,19 @@ struct LabelSource {
 /// whole names a file.
 LabelSource parse_labels(const std::string& text);
 
-/// What --view, --labels and --id say.
+/// What --view, --labels, --groups and --id say.
 struct DataRequest {
   std::vector<std::string> views;
   std::string labels;
+  std::string groups;  ///< FILE[:COLUMN]
   std::string id_column;
 };
 /// The paths of all files in a request, without what they name within a file.
 std::vector<std::string> input_files(const DataRequest& request);
 enum class LabelUse { none, optional, required };
 void add_data_options(CLI::App& app, DataRequest& request, LabelUse labels);
+/// --groups, for commands that hold samples out.
+void add_groups_option(CLI::App& app, DataRequest& request);
 
 /// A target and the columns of the label file that hold it.
 struct TargetSource {
@@ -66,11 +69,14 @@ struct LabelTexts {
 /// among the columns of a view of the same file.
 std::vector<LabelTexts> load_labels(const DataRequest& request, const LoadedData& data,
                                     const std::vector<std::string>& columns, Session& session);
+/// The same for a column or columns of another file, given as FILE[:COLUMN,...] to `option`; without names all of them.
+std::vector<LabelTexts> load_columns(const std::string& option, const std::string& given, const DataRequest& request,
+                                     const LoadedData& data, Session& session);
 
 /// "a,b" → a, b; "" → one empty name.
 std::vector<std::string> split_columns(const std::string& text);
 
-/// Views with the labels and targets of the request: the first classification becomes the labels.
+/// Views with the labels and targets of the request (the first classification becomes the labels) and the groups.
 struct LabelledData {
   Dataset dataset;
   std::string label_column;  ///< of the labels

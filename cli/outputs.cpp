@@ -21,6 +21,9 @@ void require_writable(const std::string& option, const std::string& path) {
   std::error_code ignored;
   const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
   if (path.empty()) throw InputError(option, "got an empty name, need a file to write");
+  if (fs::path(path).extension() == ".gz") {
+    throw InputError(option, fmt::format("'{}': files are not packed when they are written; leave out .gz", path));
+  }
   if (fs::is_directory(path, ignored)) throw InputError(option, fmt::format("'{}' is a folder, need a file", path));
   if (!fs::exists(folder, ignored)) {
     throw InputError(option, fmt::format("folder '{}' does not exist; make it first", folder.string()));

@@ -53,6 +53,15 @@ void refuse_extras(const CLI::App& app) {
   throw InputError(app.get_name(), unknown_name("option", first.substr(0, first.find('=')), option_names(app)));
 }
 
+// "$FILE" with nothing in it is a mistake, not a wish to do without.
+void refuse_empty(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    const std::vector<std::string>& given = option->results();
+    if (std::find(given.begin(), given.end(), "") == given.end()) continue;
+    throw InputError(option->get_name(), "got an empty text; give a value, or leave the option out");
+  }
+}
+
 void parse(CLI::App& app, std::vector<std::string> arguments) {
   std::reverse(arguments.begin(), arguments.end());  // the parser takes them off the end
   try {
@@ -64,6 +73,7 @@ void parse(CLI::App& app, std::vector<std::string> arguments) {
     throw InputError(app.get_name(), error.what());
   }
   refuse_extras(app);
+  refuse_empty(app);
 }
 
 int run_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {

@@ -44,7 +44,7 @@ struct SearchSamples {
 SearchSamples samples_of(const SearchRequest& request, const LoadedData& data, const Dataset& dataset,
                          Session& session) {
   if (request.resampling.split.empty()) return {dataset, std::nullopt, dataset};
-  const std::vector<GivenSplit> splits = load_splits(request.resampling.split, request.data, data, session);
+  const std::vector<GivenSplit> splits = load_splits(request.resampling.split, request.data, data, dataset, session);
   if (splits.size() != 1) {
     throw InputError("--split", fmt::format("got {} columns, need one; name it, as in FILE:COLUMN", splits.size()));
   }
@@ -59,22 +59,22 @@ SearchSamples samples_of(const SearchRequest& request, const LoadedData& data, c
   return samples;
 }
 
-SearchOptions search_options(const SearchRequest& request, const Options& options, const LoadedData& data,
-                             const SearchSamples& samples, Session& session) {
+SearchOptions search_options(const SearchRequest& request, const Options& options, const SearchSamples& samples,
+                             Session& session) {
   SearchOptions search;
   search.options = options;
   SearchSpace space = load_space(request.space);
   fix_settings(request.settings, space);
   for (const auto& [name, value] : space.options) set_option(search.options, name, value);
-  const Index views = search.options.fusion == "early" ? 1 : samples.training.views.count();
-  const Method method = resolve(search.options, views);
+  const Method method = resolve(search.options, views_of(search.options, samples.training));
+  warn_without_effect(request.settings, {method}, {"validation"}, session);
   search.space = restrict_space(space, method);
   if (search.space.parameters.empty()) {
     throw InputError("search", fmt::format("nothing in the space has an effect on method '{}'", method.name));
   }
   search.scoring.metric = request.metric.empty() ? usual_metric(samples.training, method)
                                                  : parse_metric(request.metric, samples.training.views);
-  search.resampling = make_resampling(request.resampling, request.data, data, {.folds = 5}, session);
+  search.resampling = make_resampling(request.resampling, {.folds = 5});
   search.trials = request.trials;
   if (request.halving != 0) search.halving = Halving{request.halving, request.rungs};
   return search;
@@ -164,13 +164,9 @@ int run_search_command(const SearchRequest& request, Session& session) {
   Options options;
   apply_settings(request.settings, session, options);
   const LoadedData data = load(request.data, session);
-  LabelledData labelled{{data.views, {}, {}}, {}};
-  if (!data.label_path.empty()) {
-    const LabelSource source = parse_labels(request.data.labels);
-    labelled = load_dataset(request.data, data, target_sources(request.settings, source.column, options), session);
-  }
+  const LabelledData labelled = load_labelled(request.data, request.settings, data, options, session);
   const SearchSamples samples = samples_of(request, data, labelled.dataset, session);
-  const SearchOptions search = search_options(request, options, data, samples, session);
+  const SearchOptions search = search_options(request, options, samples, session);
   const std::unique_ptr<TrialStore> store = open_store(request.store, session);
   Context context = session.context(options.threads);
   SearchResult result;
@@ -210,6 +206,7 @@ Action set_up_search(CLI::App& app) {
       ->type_name("NAME")
       ->capture_default_str();
   add_resampling_options(app, request->resampling, "--holdout");
+  add_groups_option(app, request->data);
   app.add_option("--split", request->resampling.split,
                  "A column of words train, val, test, none: fitted on train, scored on val")
       ->type_name("FILE[:COLUMN]");

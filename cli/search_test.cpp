@@ -127,6 +127,17 @@ TEST(SearchCommand, TakesAValidationSetGroupsAndAMetric) {
   EXPECT_EQ(told.at("rows")[0].at("splits"), 1);
   const Outcome grouped = tocca(files.search({"--study", "g", "--groups", files.dir.file("groups.csv"), "--json"}));
   EXPECT_EQ(grouped.code, kSuccess) << grouped.err;
+  const Outcome torn = tocca(with(arguments, {"--groups", files.dir.file("groups.csv")}));
+  expect_refused(torn, "samples 'p3' and 'p4' are of one group");
+}
+
+TEST(SearchCommand, SaysWhatWasSetForNothing) {
+  const Study files;
+  const Outcome outcome = tocca(files.search({"--val", "0.3", "--set", "keep=3"}));
+  ASSERT_EQ(outcome.code, kSuccess) << outcome.err;
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("method 'tocca-w': keep"), HasSubstr("are given here: validation")));
+  const Outcome compared = tocca(files.compare({"--val", "0.3", "--set", "keep=3", "--set", "dropout=0.1"}));
+  EXPECT_THAT(compared.err, HasSubstr("methods 'rcca', 'svm', 'tocca-w': keep\n"));
 }
 
 TEST(SearchCommand, HalvingStopsMostTrialsEarly) {
@@ -137,6 +148,7 @@ TEST(SearchCommand, HalvingStopsMostTrialsEarly) {
   const auto told = outcome.json();
   for (const auto& row : told.at("rows")) finished += row.at("rung") == 1 ? 1 : 0;
   EXPECT_EQ(finished, 2);
+  EXPECT_THAT(lines(tocca(files.search({"--halving", "2", "--rungs", "2"})).out)[0], HasSubstr("rung  epochs"));
 }
 
 TEST(SearchCommand, ShowsItsSpaceAndTakesItBack) {
@@ -164,6 +176,8 @@ TEST(SearchCommand, MistakesAreOneClearLineAndChangeNothing) {
   expect_refused(tocca({"search", "--trials", "1"}), "--view");
   expect_refused(tocca(files.search({"--export", files.dir.file("x"), "--best", files.dir.file("x")})), "--export");
   expect_refused(tocca(files.search({"--export", files.dir.file("s.db-wal")})), "--store");
+  expect_refused(tocca(files.search({"--export", files.dir.file("t.csv.gz")})), "leave out .gz");
+  expect_refused(tocca(files.search({"--metric", ""})), "[--metric] got an empty text");
   expect_refused(tocca(files.search({"--metric", "rmse"})), "cannot be measured");
 }
 

@@ -28,36 +28,23 @@ Number parse_number(const std::string& option, const std::string& text, const ch
   return value;
 }
 
-std::vector<std::string> texts_of(const std::string& option, const std::string& given, const DataRequest& files,
-                                  const LoadedData& data, Session& session, std::vector<LabelTexts>& columns) {
-  const LabelSource source = parse_labels(given);
-  LoadedData with_file = data;
-  with_file.label_path = source.path;
-  std::vector<std::string> names = split_columns(source.column);
-  if (source.column.empty()) names = label_columns(source.path, {files.id_column});
-  if (names.empty()) throw InputError(option, fmt::format("{}: there is no column", source.path));
-  columns = load_labels(files, with_file, names, session);
-  return names;
-}
-
-std::vector<Index> load_groups(const std::string& given, const DataRequest& files, const LoadedData& data,
-                               Session& session) {
-  std::vector<LabelTexts> columns;
-  texts_of("--groups", given, files, data, session, columns);
-  if (columns.size() != 1) {
-    throw InputError("--groups", fmt::format("got {} columns, need one; name it, as in FILE:COLUMN", columns.size()));
-  }
-  std::map<std::string, Index> numbers;
-  std::vector<Index> groups;
-  for (std::size_t i = 0; i < columns[0].text.size(); ++i) {
-    const std::string& text = columns[0].text[i];
-    if (text.empty()) {
-      throw InputError("--groups",
-                       fmt::format("column '{}': sample '{}' has no group", columns[0].column, data.views.samples[i]));
+// Groups are on one side of a given split, too.
+void require_whole_groups(const GivenSplit& split, const Dataset& dataset) {
+  if (dataset.groups.empty()) return;
+  std::map<Index, std::pair<const char*, Index>> part_of;
+  for (const auto& [part, samples] :
+       {std::pair{"train", &split.train}, {"val", &split.validation}, {"test", &split.test}}) {
+    for (const Index sample : *samples) {
+      const auto& [first, other] =
+          part_of.emplace(dataset.groups[static_cast<std::size_t>(sample)], std::pair{part, sample}).first->second;
+      if (std::string_view(first) == part) continue;
+      const auto name = [&](Index s) { return dataset.views.samples[static_cast<std::size_t>(s)]; };
+      throw InputError(
+          "--groups",
+          fmt::format("samples '{}' and '{}' are of one group, and column '{}' of --split has them in {} and {}",
+                      name(other), name(sample), split.column, first, part));
     }
-    groups.push_back(numbers.emplace(text, static_cast<Index>(numbers.size())).first->second);
   }
-  return groups;
 }
 
 void place(GivenSplit& split, const std::string& word, Index sample, const LoadedData& data) {
@@ -105,16 +92,12 @@ void add_resampling_options(CLI::App& app, ResamplingRequest& request, const std
   app.add_option("--repeats", request.repeats, "How often the folds, or a random split, are drawn")->type_name("N");
   app.add_option(held_out, request.held_out, "Share of the samples that a random split holds out")
       ->type_name("FRACTION");
-  app.add_option("--groups", request.groups, "Samples of the same group (patient, speaker) stay on one side")
-      ->type_name("FILE[:COLUMN]");
 }
 
-Resampling make_resampling(const ResamplingRequest& request, const DataRequest& files, const LoadedData& data,
-                           Resampling usual, Session& session) {
+Resampling make_resampling(const ResamplingRequest& request, Resampling usual) {
   if (!request.split.empty()) {
     for (const auto& [option, value] : {std::pair{"--folds", &request.folds},
                                         {"--repeats", &request.repeats},
-                                        {"--groups", &request.groups},
                                         {"share held out", &request.held_out}}) {
       if (!value->empty()) throw InputError(option, "--split says how samples are cut; need one of the two");
     }
@@ -128,21 +111,19 @@ Resampling make_resampling(const ResamplingRequest& request, const DataRequest& 
     throw InputError("--folds", "a share held out is given too, need one of the two");
   }
   if (!request.repeats.empty()) usual.repeats = parse_number<Index>("--repeats", request.repeats, "a whole number");
-  if (!request.groups.empty()) usual.groups = load_groups(request.groups, files, data, session);
   return usual;
 }
 
 std::vector<GivenSplit> load_splits(const std::string& given, const DataRequest& files, const LoadedData& data,
-                                    Session& session) {
-  std::vector<LabelTexts> columns;
-  texts_of("--split", given, files, data, session, columns);
+                                    const Dataset& dataset, Session& session) {
   std::vector<GivenSplit> splits;
-  for (const LabelTexts& column : columns) {
+  for (const LabelTexts& column : load_columns("--split", given, files, data, session)) {
     GivenSplit split{column.column, {}, {}, {}};
     for (std::size_t i = 0; i < column.text.size(); ++i) place(split, column.text[i], static_cast<Index>(i), data);
     if (split.train.empty()) {
       throw InputError("--split", fmt::format("column '{}': no sample has the word train", column.column));
     }
+    require_whole_groups(split, dataset);
     splits.push_back(std::move(split));
   }
   return splits;
@@ -150,9 +131,7 @@ std::vector<GivenSplit> load_splits(const std::string& given, const DataRequest&
 
 std::vector<std::string> input_files(const ResamplingRequest& request) {
   std::vector<std::string> files;
-  for (const std::string* given : {&request.groups, &request.split}) {
-    if (!given->empty()) files.push_back(parse_labels(*given).path);
-  }
+  if (!request.split.empty()) files.push_back(parse_labels(request.split).path);
   return files;
 }
 

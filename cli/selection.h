@@ -33,25 +33,24 @@ void show_space(const SpaceRequest& request, Session& session);
 
 struct ResamplingRequest {
   std::string folds, repeats, held_out;  ///< as given; empty: not given
-  std::string groups;                    ///< FILE[:COLUMN]
   std::string split;                     ///< FILE[:COLUMN,...]
 };
 /// --folds, --repeats, and the share held out by random splits under the name `held_out`.
 void add_resampling_options(CLI::App& app, ResamplingRequest& request, const std::string& held_out);
 /// `usual` with what was asked for in its place.
-Resampling make_resampling(const ResamplingRequest& request, const DataRequest& files, const LoadedData& data,
-                           Resampling usual, Session& session);
+Resampling make_resampling(const ResamplingRequest& request, Resampling usual);
 
 /// Samples by the words of a column: train, val (or validation), test; none, empty or NA: left out.
 struct GivenSplit {
   std::string column;
   std::vector<Index> train, validation, test;  ///< ascending
 };
-/// The columns of --split, all of the file where none is named. Throws InputError naming column, sample and word.
+/// The columns of --split, all of the file where none is named. Throws InputError naming column, sample and word, or
+/// two samples of a group of `dataset` in different parts.
 std::vector<GivenSplit> load_splits(const std::string& split, const DataRequest& files, const LoadedData& data,
-                                    Session& session);
+                                    const Dataset& dataset, Session& session);
 
-/// The files of --groups and --split, for guards against overwriting them.
+/// The file of --split, for guards against overwriting it.
 std::vector<std::string> input_files(const ResamplingRequest& request);
 
 /// Opens --store; in memory without, which is told.

@@ -84,38 +84,7 @@ void apply_set(const std::string& text, Options& options) {
   set_at("--set", options, std::string_view(text).substr(0, sign), std::string_view(text).substr(sign + 1));
 }
 
-}  // namespace
-
-void add_set_option(CLI::App& app, SettingsRequest& request) {
-  app.add_option("--set", request.sets, "Any option of `tocca methods --verbose`; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-}
-
-void add_settings_options(CLI::App& app, SettingsRequest& request) {
-  app.add_option("--method", request.direct["method"], "Method (default tocca-w); see `tocca methods`")
-      ->type_name("NAME");
-  app.add_option("--task", request.tasks,
-                 "What the labels are for (default: classes), see `tocca methods`; for several at once, each with its "
-                 "columns of the label file: --task er=classification --task time,event=survival:0.5")
-      ->type_name("[COLUMNS=]NAME[:WEIGHT]")
-      ->allow_extra_args(false);
-  app.add_option("--components", request.direct["n_components"],
-                 "Width of the shared space (default 50, or fewer where a linear method has fewer)")
-      ->type_name("K");
-  app.add_option("--val", request.direct["validation"], "Share held out for early stopping (default 0.2); 0: none")
-      ->type_name("FRACTION");
-  app.add_option("--missing", request.direct["missing"],
-                 "Single missing values: error (default), mean (of training), drop (the sample)")
-      ->type_name("POLICY");
-  app.add_option("--label-fraction", request.direct["label_fraction"],
-                 "Share of the training labels that is used (default 1), for experiments")
-      ->type_name("FRACTION");
-  app.add_option("--config", request.config, "Options from a TOML file; --set and flags override it")
-      ->type_name("FILE.toml");
-  add_set_option(app, request);
-}
-
+// What the label file's columns are for.
 std::vector<TargetSource> target_sources(const SettingsRequest& request, const std::string& label_columns,
                                          Options& options) {
   const bool several = std::any_of(request.tasks.begin(), request.tasks.end(),
@@ -173,6 +142,49 @@ std::vector<TargetSource> target_sources(const SettingsRequest& request, const s
   return sources;
 }
 
+}  // namespace
+
+void add_set_option(CLI::App& app, SettingsRequest& request) {
+  app.add_option("--set", request.sets, "Any option of `tocca methods --verbose`; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+void add_settings_options(CLI::App& app, SettingsRequest& request) {
+  app.add_option("--method", request.direct["method"], "Method (default tocca-w); see `tocca methods`")
+      ->type_name("NAME");
+  app.add_option("--task", request.tasks,
+                 "What the labels are for (default: classes), see `tocca methods`; for several at once, each with its "
+                 "columns of the label file: --task er=classification --task time,event=survival:0.5")
+      ->type_name("[COLUMNS=]NAME[:WEIGHT]")
+      ->allow_extra_args(false);
+  app.add_option("--components", request.direct["n_components"],
+                 "Width of the shared space (default 50, or fewer where a linear method has fewer)")
+      ->type_name("K");
+  app.add_option("--val", request.direct["validation"], "Share held out for early stopping (default 0.2); 0: none")
+      ->type_name("FRACTION");
+  app.add_option("--missing", request.direct["missing"],
+                 "Single missing values: error (default), mean (of training), drop (the sample)")
+      ->type_name("POLICY");
+  app.add_option("--label-fraction", request.direct["label_fraction"],
+                 "Share of the training labels that is used (default 1), for experiments")
+      ->type_name("FRACTION");
+  app.add_option("--config", request.config, "Options from a TOML file; --set and flags override it")
+      ->type_name("FILE.toml");
+  add_set_option(app, request);
+}
+
+LabelledData load_labelled(const DataRequest& request, const SettingsRequest& settings, const LoadedData& data,
+                           Options& options, Session& session) {
+  std::vector<TargetSource> sources;
+  if (!data.label_path.empty()) {
+    sources = target_sources(settings, parse_labels(request.labels).column, options);
+  } else if (!settings.tasks.empty() && settings.tasks[0].find('=') != std::string::npos) {
+    throw InputError("--task", fmt::format("got '{}', which names columns; give --labels FILE", settings.tasks[0]));
+  }
+  return load_dataset(request, data, sources, session);
+}
+
 void read_config(const std::string& path, Options& options) {
   for (const auto& [key, node] : parse_config(path)) {
     const std::string where = fmt::format("{}:{}", path, key.source().begin.line);
@@ -187,13 +199,24 @@ void fix_settings(const SettingsRequest& request, SearchSpace& space) {
   std::erase_if(space.options, [&](const auto& option) { return fixed.contains(option.first); });
 }
 
-void warn_without_effect(const SettingsRequest& request, const Options& options, Index views, Session& session) {
-  const Method method = resolve(options, options.fusion == "early" ? 1 : views);
-  std::vector<std::string> idle;
+void warn_without_effect(const SettingsRequest& request, const std::vector<Method>& methods,
+                         const std::vector<std::string>& unused, Session& session) {
+  std::vector<std::string> idle, here;
   for (const std::string& name : names_set(request)) {
-    if (!has_effect(method, name)) idle.push_back(name);
+    const auto has = [&](const Method& method) { return has_effect(method, name); };
+    if (std::none_of(methods.begin(), methods.end(), has)) idle.push_back(name);
+    if (std::find(unused.begin(), unused.end(), name) != unused.end()) here.push_back(name);
   }
-  if (!idle.empty()) session.warn(fmt::format("without effect on method '{}': {}", method.name, join(idle, ", ")));
+  std::vector<std::string> names;
+  for (const Method& method : methods) names.push_back(fmt::format("'{}'", method.name));
+  if (!idle.empty()) {
+    session.warn(fmt::format("without effect on method{} {}: {}", names.size() > 1 ? "s" : "", join(names, ", "),
+                             join(idle, ", ")));
+  }
+  if (!here.empty()) {
+    session.warn(
+        fmt::format("without effect, as the samples that training stops by are given here: {}", join(here, ", ")));
+  }
 }
 
 void apply_settings(const SettingsRequest& request, const Session& session, Options& options) {

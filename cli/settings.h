@@ -7,7 +7,7 @@
 
 #include "cli/inputs.h"
 #include "cli/session.h"
-#include "tocca/methods/options.h"
+#include "tocca/methods/methods.h"
 #include "tocca/search/space.h"
 
 namespace CLI {
@@ -23,10 +23,10 @@ struct SettingsRequest {
   std::vector<std::string> tasks;             ///< --task NAME, or --task COLUMNS=NAME[:WEIGHT] for each target
 };
 
-/// What the label file's columns are for: of `label_columns` (as --labels names them) for one task, or each --task's
-/// own. Sets options.task and task_weights accordingly. Throws InputError.
-std::vector<TargetSource> target_sources(const SettingsRequest& request, const std::string& label_columns,
-                                         Options& options);
+/// The views with labels, targets and groups. Columns of the label file are those that --labels names, for one task, or
+/// each --task's own; options.task and task_weights are set accordingly. Throws InputError.
+LabelledData load_labelled(const DataRequest& request, const SettingsRequest& settings, const LoadedData& data,
+                           Options& options, Session& session);
 
 void add_set_option(CLI::App& app, SettingsRequest& request);
 /// --config, --set and the flags of the options that are set most often.
@@ -35,8 +35,10 @@ void add_settings_options(CLI::App& app, SettingsRequest& request);
 /// Takes out of a space what --config, --set or a flag fixes. Throws InputError as apply_settings does.
 void fix_settings(const SettingsRequest& request, SearchSpace& space);
 
-/// Warns of options that were set and change nothing with this method.
-void warn_without_effect(const SettingsRequest& request, const Options& options, Index views, Session& session);
+/// Warns of options that were set and change nothing with any of these methods (resolved, see methods/resolve.h), and
+/// of those that have no effect in the command that calls it, named in `unused`.
+void warn_without_effect(const SettingsRequest& request, const std::vector<Method>& methods,
+                         const std::vector<std::string>& unused, Session& session);
 
 /// Reads a config file into `options`. Throws InputError naming file, line and key: not TOML, an unknown key, a value
 /// of the wrong type or out of range.

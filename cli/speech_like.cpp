@@ -14,6 +14,9 @@ namespace tocca::cli {
 namespace {
 
 constexpr Index kPhones = 38;
+constexpr Index kVariants = 3;  // of a phone, depending on the next one
+constexpr Index kHalves = 2;    // of each of them, as stops close and burst
+constexpr Index kTargets = kPhones * kVariants * kHalves;
 constexpr Index kArticulators = 10;
 constexpr Index kSources = 4;  // voice, friction, nose, loudness
 constexpr Index kSpectrum = 13;
@@ -27,18 +30,35 @@ Matrix<double> normal(Index rows, Index columns, double scale, Rng rng) {
   return Matrix<double>::NullaryExpr(rows, columns, [&] { return scale * rng.normal(); });
 }
 
+Matrix<double> uniform(Index rows, Index columns, Rng rng) {
+  return Matrix<double>::NullaryExpr(rows, columns, [&] { return rng.uniform(); });
+}
+
+// kTargets × columns of variance 1: what all variants of a phone share is the smaller part, so that a phone is several
+// clouds and no linear rule finds it.
+Matrix<double> varied(Index columns, const Rng& rng) {
+  constexpr double kShared = 0.6;
+  const Matrix<double> own = normal(kTargets, columns, std::sqrt(1 - kShared * kShared), rng.split("own"));
+  const Matrix<double> shared = normal(kPhones, columns, kShared, rng.split("shared"));
+  Matrix<double> x(kTargets, columns);
+  for (Index t = 0; t < kTargets; ++t) x.row(t) = own.row(t) + shared.row(t / (kVariants * kHalves));
+  return x;
+}
+
 // What all speakers share.
 struct World {
-  Matrix<double> articulators, sources;  // targets of each phone
-  Matrix<double> urgency;                // how much a phone insists on each articulator's target
-  Vector<double> duration;               // frames
+  Matrix<double> articulators, sources;  // targets of each half of each variant of a phone
+  Matrix<double> urgency;                // how much each insists on every articulator's target
+  Matrix<double> duration;               // frames of each phone
+  Matrix<double> context;                // [0, 1), of a phone and the one after it
   Matrix<double> units, spectrum, voiced, sensors, bends, bent;
 
   explicit World(const Rng& rng)
-      : articulators(normal(kPhones, kArticulators, 1, rng.split("articulators"))),
-        sources(normal(kPhones, kSources, 1, rng.split("sources"))),
-        urgency(normal(kPhones, kArticulators, 1.2, rng.split("urgency")).array().exp()),
+      : articulators(varied(kArticulators, rng.split("articulators"))),
+        sources(varied(kSources, rng.split("sources"))),
+        urgency((1.2 * varied(kArticulators, rng.split("urgency"))).array().exp()),
         duration(normal(kPhones, 1, 2, rng.split("duration")).array().max(-4) + 9),
+        context(uniform(kPhones, kPhones, rng.split("context"))),
         units(normal(kArticulators + kSources, kUnits, 0.6, rng.split("units"))),
         spectrum(normal(kUnits, kSpectrum, 1 / std::sqrt(kUnits), rng.split("spectrum"))),
         voiced(normal(kArticulators, kSpectrum, 0.4, rng.split("voiced"))),
@@ -47,19 +67,32 @@ struct World {
         bent(normal(kArticulators, kSensors, 0.3, rng.split("bent"))) {}
 };
 
-std::vector<int> utter(const World& world, Index frames, Rng rng) {
-  std::vector<int> phones;
+// Of each frame.
+struct Utterance {
+  std::vector<int> phones, targets;
+};
+
+Utterance utter(const World& world, Index frames, Rng rng) {
+  Utterance said;
   const double tempo = 0.8 + 0.4 * rng.uniform();
-  int phone = -1;
-  while (static_cast<Index>(phones.size()) < frames) {
-    int next = static_cast<int>(rng.below(kPhones));
-    if (next == phone) next = (next + 1) % static_cast<int>(kPhones);
-    phone = next;
+  const auto other_than = [&](Index phone) {
+    return (phone + 1 + static_cast<Index>(rng.below(kPhones - 1))) % kPhones;
+  };
+  auto phone = static_cast<Index>(rng.below(kPhones));
+  while (static_cast<Index>(said.phones.size()) < frames) {
+    const Index next = other_than(phone);
     const double length = tempo * world.duration(phone) * (0.5 + rng.uniform());
-    phones.insert(phones.end(), static_cast<std::size_t>(std::max(3.0, std::round(length))), phone);
+    const auto count = static_cast<Index>(std::max(3.0, std::round(length)));
+    const auto variant = static_cast<Index>(kVariants * world.context(phone, next));
+    for (Index t = 0; t < count; ++t) {
+      said.phones.push_back(static_cast<int>(phone));
+      said.targets.push_back(static_cast<int>((phone * kVariants + variant) * kHalves + kHalves * t / count));
+    }
+    phone = next;
   }
-  phones.resize(static_cast<std::size_t>(frames));
-  return phones;
+  said.phones.resize(static_cast<std::size_t>(frames));
+  said.targets.resize(static_cast<std::size_t>(frames));
+  return said;
 }
 
 // Both ways in time, so that a frame knows what comes.
@@ -107,14 +140,14 @@ struct Speech {
   std::vector<int> phones;
 };
 
-Matrix<double> move_articulators(const World& world, const std::vector<int>& phones, const Rng& rng) {
-  const auto frames = static_cast<Index>(phones.size());
+Matrix<double> move_articulators(const World& world, const Utterance& said, const Rng& rng) {
+  const auto frames = static_cast<Index>(said.phones.size());
   const Matrix<double> habits = normal(kPhones, kArticulators, 0.25, rng.split("habits"));
   Matrix<double> pulled(frames, kArticulators), pull(frames, kArticulators);
   for (Index t = 0; t < frames; ++t) {
-    const int p = phones[static_cast<std::size_t>(t)];
-    pull.row(t) = world.urgency.row(p);
-    pulled.row(t) = pull.row(t).cwiseProduct(world.articulators.row(p) + habits.row(p));
+    const auto i = static_cast<std::size_t>(t);
+    pull.row(t) = world.urgency.row(said.targets[i]);
+    pulled.row(t) = pull.row(t).cwiseProduct(world.articulators.row(said.targets[i]) + habits.row(said.phones[i]));
   }
   smooth(pulled, 0.65);
   smooth(pull, 0.65);
@@ -123,10 +156,10 @@ Matrix<double> move_articulators(const World& world, const std::vector<int>& pho
 
 Speech speak(const World& world, Index frames, const Rng& rng) {
   Speech speech;
-  speech.phones = utter(world, frames, rng.split("phones"));
-  const Matrix<double> moves = move_articulators(world, speech.phones, rng);
+  Utterance said = utter(world, frames, rng.split("phones"));
+  const Matrix<double> moves = move_articulators(world, said, rng);
   Matrix<double> sources(frames, kSources);
-  for (Index t = 0; t < frames; ++t) sources.row(t) = world.sources.row(speech.phones[static_cast<std::size_t>(t)]);
+  for (Index t = 0; t < frames; ++t) sources.row(t) = world.sources.row(said.targets[static_cast<std::size_t>(t)]);
   smooth(sources, 0.5);
   sources += slow_noise(frames, kSources, 0.4, 0.7, rng.split("breath"));
 
@@ -150,6 +183,7 @@ Speech speak(const World& world, Index frames, const Rng& rng) {
   standardize(sensors);
   speech.acoustic = side_by_side(acoustic);
   speech.articulatory = side_by_side(sensors);
+  speech.phones = std::move(said.phones);
   return speech;
 }
 

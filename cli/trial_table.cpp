@@ -47,12 +47,18 @@ std::string cell(double value) { return std::isfinite(value) ? fmt::format("{}",
 }  // namespace
 
 std::string best_trials_text(const SearchResult& result, const Metric& metric) {
-  std::vector<std::vector<std::string>> rows{{"trial", metric.text()}};
-  for (const std::string& name : varied(result)) rows[0].push_back(name);
   const auto trials = ranked(result, metric);
+  // With halving a trial that was stopped early may have a better value than one that was not: another figure.
+  const bool rungs = !trials.empty() && trials.front()->rung > 0;
+  std::vector<std::vector<std::string>> rows{{"trial", metric.text()}};
+  if (rungs) rows[0].insert(rows[0].end(), {"rung", "epochs"});
+  for (const std::string& name : varied(result)) rows[0].push_back(name);
   for (const TrialRecord* trial : trials) {
     if (rows.size() > kShown) break;
     rows.push_back({fmt::format("{}", trial->number), value_text(trial->value, trial->standard_error)});
+    if (rungs) {
+      rows.back().insert(rows.back().end(), {fmt::format("{}", trial->rung), fmt::format("{}", epochs_of(*trial))});
+    }
     for (const auto& [name, value] : trial->settings) rows.back().push_back(value);
   }
   std::string text = align(rows);

@@ -24,6 +24,7 @@ void add_samples(Fingerprint& print, const Dataset& data) {
     print.add_numbers(target.labels.codes);
     print.add_numbers(Eigen::Map<const Vector<double>>(target.values.data(), target.values.size()));
   }
+  if (!data.groups.empty()) print.add_numbers(data.groups);
 }
 
 std::string fingerprint(const Dataset& data, const Context& context) {

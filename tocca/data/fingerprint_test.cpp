@@ -14,17 +14,19 @@ Dataset small() { return make_dataset({Matrix<double>::Ones(3, 2), Matrix<double
 TEST(Fingerprint, ChangesWithAnythingInTheData) {
   const std::string usual = fingerprint(small(), {});
   EXPECT_EQ(fingerprint(small(), {}), usual);
-  Dataset label = small(), sample = small(), feature = small(), view = small(), missing = small(), target = small();
+  Dataset label = small(), sample = small(), feature = small(), view = small(), missing = small(), target = small(),
+          group = small();
   label.labels.codes[1] = 0;
   sample.views.samples[2] = "other";
   feature.views.views[0].features[1] = "other";
   view.views.views[1].name = "other";
   missing.views.views[0].row_of_sample[0] = -1;
   target.targets.push_back({TargetKind::regression, {"age"}, {}, Matrix<double>::Ones(3, 1)});
+  group.groups = {0, 0, 1};
   Matrix<double> other = Matrix<double>::Ones(3, 2);
   other(1, 1) = 1.0000001;
   const Dataset value = make_dataset({other, Matrix<double>::Zero(3, 1)}, {0, 1, 0}, 2);
-  for (const Dataset& changed : {label, sample, feature, view, missing, target, value}) {
+  for (const Dataset& changed : {label, sample, feature, view, missing, target, group, value}) {
     EXPECT_NE(fingerprint(changed, {}), usual);
   }
 }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -238,6 +239,22 @@ Split group_split(const std::vector<int>& codes, const std::vector<Index>& group
   for (std::size_t i = 0; i < best.size(); ++i)
     (best[i] != 0 ? split.test : split.train).push_back(static_cast<Index>(i));
   return split;
+}
+
+std::vector<int> strata_codes(const Dataset& data) {
+  std::vector<int> codes = strata(data).codes;
+  if (codes.empty()) codes.assign(static_cast<std::size_t>(data.views.size()), -1);
+  return codes;
+}
+
+Split held_out_split(const Dataset& data, double fraction, const Rng& rng) {
+  if (data.groups.empty()) return stratified_split(strata(data), data.views.size(), fraction, rng);
+  if (std::set<Index>(data.groups.begin(), data.groups.end()).size() < 2) {
+    throw InputError("groups",
+                     "all samples are of one group, need two to hold one of them out; leave groups out, or "
+                     "hold nothing out");
+  }
+  return group_split(strata_codes(data), data.groups, fraction, rng);
 }
 
 }  // namespace tocca

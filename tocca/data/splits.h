@@ -39,4 +39,11 @@ std::vector<int> group_folds(const std::vector<int>& codes, const std::vector<In
 /// one whose held-out part has the classes most evenly. 0 < fraction < 1; at least two groups.
 Split group_split(const std::vector<int>& codes, const std::vector<Index>& groups, double fraction, const Rng& rng);
 
+/// Holds out about `fraction` of the samples of `data`: each class (see `strata`) alike, or whole groups, where it has
+/// them. Throws InputError when all samples are of one group.
+Split held_out_split(const Dataset& data, double fraction, const Rng& rng);
+
+/// Codes of `strata`, −1 for all where there is none.
+std::vector<int> strata_codes(const Dataset& data);
+
 }  // namespace tocca

@@ -83,7 +83,15 @@ const View& Views::named(std::string_view name) const {
 Dataset Dataset::select(std::span<const Index> chosen) const {
   Dataset some{views.select(chosen), labels.codes.empty() ? labels : labels.select(chosen)};
   for (const Target& target : targets) some.targets.push_back(target.select(chosen));
+  if (!groups.empty()) some.groups = groups_of(*this, chosen);
   return some;
+}
+
+std::vector<Index> groups_of(const Dataset& data, std::span<const Index> samples) {
+  std::vector<Index> groups(samples.begin(), samples.end());
+  if (data.groups.empty()) return groups;
+  for (Index& sample : groups) sample = data.groups[static_cast<std::size_t>(sample)];
+  return groups;
 }
 
 bool Dataset::labelled(Index sample) const {

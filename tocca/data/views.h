@@ -53,11 +53,17 @@ struct Dataset {
   Views views;
   Labels labels;                     ///< classes that splits are stratified by; codes may be empty: none
   std::vector<Target> targets = {};  ///< what else is to be predicted, each of all samples
+  /// (n) samples of equal number (of one patient, one speaker) resemble each other: wherever some are held out, in
+  /// early stopping, cross-validation or a search, they are on one side. Empty: each for itself.
+  std::vector<Index> groups = {};
 
   /// Something is known of that sample: its class, or a value of a target.
   [[nodiscard]] bool labelled(Index sample) const;
 
   [[nodiscard]] Dataset select(std::span<const Index> chosen) const;
 };
+
+/// Of some samples: their numbers in `groups`, or without groups the samples themselves.
+std::vector<Index> groups_of(const Dataset& data, std::span<const Index> samples);
 
 }  // namespace tocca

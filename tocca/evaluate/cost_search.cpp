@@ -70,10 +70,16 @@ struct Training {
 
 /// One class against the rest. `weights` (d + 1) are where the solver starts, and the result.
 void train_binary(Fold& fold, Index classifier, int positive, const Training& training) {
+  auto weights = fold.weights.row(classifier);
+  // LIBLINEAR takes the only class there is for the positive one. Whole groups held out can leave a class without rows.
+  if (std::find(fold.classes.begin(), fold.classes.end(), positive) == fold.classes.end()) {
+    weights.setZero();
+    weights(weights.size() - 1) = -1;
+    return;
+  }
   std::vector<double> signs(fold.classes.size());
   std::transform(fold.classes.begin(), fold.classes.end(), signs.begin(),
                  [&](int c) { return c == positive ? 1 : -1; });
-  auto weights = fold.weights.row(classifier);
   const problem data{static_cast<int>(signs.size()), static_cast<int>(weights.size()), signs.data(), fold.rows.data(),
                      -1};
   parameter how{};
@@ -105,6 +111,14 @@ struct Samples {
     std::size_t smallest = y.size();
     for (const auto& [c, of_class] : members) smallest = std::min(smallest, of_class.size());
     return static_cast<Index>(smallest);
+  }
+  /// No group has rows of several classes.
+  [[nodiscard]] bool one_class_each() const {
+    std::map<Index, int> classes;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      if (classes.emplace(groups[i], y[i]).first->second != y[i]) return false;
+    }
+    return true;
   }
 };
 
@@ -174,7 +188,8 @@ Index count_right(const std::vector<Fold>& folds, const Samples& samples, const 
 
 double search_cost(const Samples& samples, SparseRows& sparse, int fold_count, const CostSearch& search, Rng rng,
                    const Context& context) {
-  const std::vector<int> fold_of = grouped_folds(samples.y, samples.groups, fold_count, rng);
+  const std::vector<int> fold_of = samples.one_class_each() ? grouped_folds(samples.y, samples.groups, fold_count, rng)
+                                                            : group_folds(samples.y, samples.groups, fold_count, rng);
   std::vector<Fold> folds;
   folds.reserve(static_cast<std::size_t>(fold_count));
   for (int f = 0; f < fold_count; ++f) folds.push_back(make_fold(samples, sparse, fold_of, f));

@@ -18,7 +18,8 @@ struct CostOptions {
   /// Costs tried by cross-validation; a single one is taken as it is.
   std::vector<double> costs = default_costs();
   int folds = 5;
-  /// The sample of each row, where several rows may be of one: they are held out together. Empty: every row is its own.
+  /// Rows of equal number (the views of a sample, the samples of a patient) are held out together. Empty: every row is
+  /// its own.
   std::vector<Index> groups = {};
   /// Where the solver stops: the norm of the gradient relative to that at w = 0. While costs are compared, ten times
   /// that, up to 0.1.

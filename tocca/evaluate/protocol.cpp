@@ -28,6 +28,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 struct Part {
   Matrix<double> rows;
   std::vector<int> codes;
+  std::vector<Index> groups;  // empty where the data have none
 };
 
 std::vector<int> codes_of(const Labels& labels, const std::vector<Index>& samples) {
@@ -38,7 +39,8 @@ std::vector<int> codes_of(const Labels& labels, const std::vector<Index>& sample
 
 Part projections(const FittedModel& model, const Dataset& data, Index view, const Context& context) {
   const auto samples = samples_with_view(data.views, view);
-  return {transform(model, data.views, view, samples, context), codes_of(data.labels, samples)};
+  return {transform(model, data.views, view, samples, context), codes_of(data.labels, samples),
+          data.groups.empty() ? std::vector<Index>{} : groups_of(data, samples)};
 }
 
 Index labelled(std::span<const int> codes) {
@@ -180,8 +182,10 @@ std::vector<Score> cross_view_scores(const FittedModel& model, const Dataset& tr
   std::vector<Score> scores;
   for (Index u = 0; u < model.view_count(); ++u) {
     const Part part = projections(model, training, u, context);
-    const LinearClassifier svm = fit_svm(part.rows, part.codes, static_cast<int>(training.labels.class_count()),
-                                         options, rng.split("svm", static_cast<std::uint64_t>(u)), context);
+    SvmOptions own = options;
+    own.groups = part.groups;
+    const LinearClassifier svm = fit_svm(part.rows, part.codes, static_cast<int>(training.labels.class_count()), own,
+                                         rng.split("svm", static_cast<std::uint64_t>(u)), context);
     for (Index v = 0; v < model.view_count(); ++v) {
       const Part& on = tested[static_cast<std::size_t>(v)];
       scores.push_back({view_name(model, u),

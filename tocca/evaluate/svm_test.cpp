@@ -92,6 +92,27 @@ TEST(Svm, SearchHoldsOutAllRowsOfASample) {
   EXPECT_GE(fit(twice, 2).cost, 0.5);
 }
 
+// Patients with samples of several classes; one class is two patients', so that a fold may leave none of it to learn
+// from.
+TEST(Svm, SearchHoldsOutGroupsOfSeveralClasses) {
+  Clouds once = make_clouds(100, 60, 2, 0.12);
+  Clouds twice{Matrix<double>(200, 60), once.y};
+  twice.x << once.x, once.x;
+  twice.y.insert(twice.y.end(), once.y.begin(), once.y.end());
+  SvmOptions together;
+  for (Index i = 0; i < 200; ++i) together.groups.push_back(i % 100 / 3);
+  EXPECT_LT(fit(twice, 2, together).cost, 0.5);
+  Clouds rare = make_clouds(90, 4, 2, 3);
+  SvmOptions few;
+  for (Index i = 0; i < 90; ++i) {
+    few.groups.push_back(i / 6);
+    if (i == 0 || i == 6) rare.y[static_cast<std::size_t>(i)] = 2;
+  }
+  const LinearClassifier svm = fit(rare, 3, few);
+  EXPECT_TRUE(svm.weights.allFinite());
+  EXPECT_GT(accuracy(svm.predict(rare.x), rare.y), 0.9);
+}
+
 TEST(Svm, TiesTakeTheSmallestCostInAnyOrder) {
   const Clouds data = make_clouds(60, 5, 2, 20);
   EXPECT_EQ(fit(data, 2, {.costs = {4, 0.5, 2}}).cost, 0.5);

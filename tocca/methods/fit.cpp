@@ -160,12 +160,25 @@ std::string fingerprint(const FittedModel& model, const Dataset& training, const
   return print.text();
 }
 
+// Samples of which nothing is known would only make the batches' share of the others smaller where nothing but the
+// heads learns.
+Dataset learnt_from(const Method& method, const Dataset& training) {
+  const bool heads_alone = method.task == Task::heads && method.agreement == Agreement::none && !method.decorrelation &&
+                           method.projection == Projection::identity && !method.reconstruction && !method.clusters;
+  std::vector<Index> known;
+  for (Index i = 0; i < training.views.size(); ++i) {
+    if (training.labelled(i)) known.push_back(i);
+  }
+  const bool all = static_cast<Index>(known.size()) == training.views.size();
+  return heads_alone && !all ? training.select(known) : training;
+}
+
 TrainSummary fit_network(FittedModel& model, const Method& method, const Dataset& training, const Dataset* validation,
                          const Options& options, const Context& context) {
   const Rng rng(options.seed);
   model.network.emplace(network_shape(method, training, options));
   model.network->initialize(rng.split("weights"));
-  const Dataset scaled = scale_targets(model, training);
+  const Dataset scaled = learnt_from(method, scale_targets(model, training));
   const Dataset scaled_validation = validation != nullptr ? scale_targets(model, *validation) : Dataset{};
   TrainingData train_on = training_data(model, scaled);
   add_augmentation(train_on, model, options);
@@ -194,8 +207,7 @@ Parts split(const Method& method, Dataset training, const Dataset* validation, c
   if (!needed) return {std::move(training), std::nullopt};
   if (validation != nullptr) return {std::move(training), *validation};
   if (options.validation <= 0) return {std::move(training), std::nullopt};
-  const Split parts = stratified_split(strata(training), training.views.size(), options.validation,
-                                       Rng(options.seed).split("validation"));
+  const Split parts = held_out_split(training, options.validation, Rng(options.seed).split("validation"));
   return {training.select(parts.train), training.select(parts.test)};
 }
 
@@ -205,7 +217,7 @@ Dataset fuse(const Dataset& data) {
     throw InputError("fit",
                      fmt::format("fusion = early: no sample has all {} views; take fusion = late", data.views.count()));
   }
-  Dataset fused{{data.views.samples, {concatenate(data.views, "all")}}, data.labels, data.targets};
+  Dataset fused{{data.views.samples, {concatenate(data.views, "all")}}, data.labels, data.targets, data.groups};
   return fused.select(samples_with_view(fused.views, 0));
 }
 

@@ -19,7 +19,10 @@
 namespace tocca {
 namespace {
 
+using ::testing::Contains;
+using ::testing::Eq;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 using tocca::testing::error_message;
 using tocca::testing::make_dataset;
 using tocca::testing::make_shared;
@@ -263,6 +266,45 @@ TEST(Fit, SaysHowManySamplesWereHeldOut) {
   };
   EXPECT_EQ(held_out("tocca-nd"), "24");
   EXPECT_EQ(held_out("svm"), "0");
+}
+
+// Of three patients one whole one, whatever share of the samples that is.
+TEST(Fit, EarlyStoppingHoldsOutWholeGroups) {
+  Dataset data = make_shared(120, 3, 0.3, 1);
+  for (Index i = 0; i < 120; ++i) data.groups.push_back(i / 40);
+  for (const char* fusion : {"late", "early"}) {
+    Options options = quick("nn");
+    options.fusion = fusion;
+    const auto& provenance = fit(data, nullptr, options, {}).model.provenance;
+    EXPECT_THAT(provenance, Contains(Pair(Eq("validation_samples"), Eq("40")))) << fusion;
+  }
+  data.groups.assign(120, 0);
+  EXPECT_THAT(error_message<InputError>([&] { fit(data, nullptr, quick("nn"), {}); }),
+              HasSubstr("all samples are of one group"));
+}
+
+// A network that learns from labels alone has the same batches, and so the same bits, without the samples that have
+// none.
+TEST(Fit, UnlabelledSamplesAreNoPartOfATrainingThatCannotUseThem) {
+  Dataset data = make_shared(120, 3, 0.3, 1);
+  std::vector<Index> labelled;
+  for (Index i = 0; i < 120; ++i) {
+    if (i % 3 == 0) {
+      labelled.push_back(i);
+    } else {
+      data.labels.codes[static_cast<std::size_t>(i)] = -1;
+    }
+  }
+  const Dataset test = make_shared(50, 3, 0.3, 2);
+  const auto scores = [&](const char* method, const Dataset& training) {
+    Options options = quick(method);
+    options.standardize = "none";
+    options.validation = 0;
+    const FittedModel model = fit(training, nullptr, options, {}).model;
+    return class_scores(model, test.views, 0, test.views.with_every_view(), {});
+  };
+  EXPECT_EQ(scores("nn", data), scores("nn", data.select(labelled)));
+  EXPECT_NE(scores("tocca-nd", data), scores("tocca-nd", data.select(labelled))) << "agreement learns from all";
 }
 
 TEST(Fit, ViewsWithoutACommonSampleCannotBeTied) {

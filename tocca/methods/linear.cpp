@@ -80,20 +80,22 @@ CcaSolution solve_cca(FittedModel& model, const Dataset& training, const std::ve
 struct Stacked {
   Matrix<double> rows;
   std::vector<int> codes;
-  std::vector<Index> samples;  // of each row
+  std::vector<Index> groups;  // of each row
 };
 
 Stacked stack_projections(const FittedModel& model, const Dataset& training, const Context& context) {
   std::vector<Matrix<double>> parts;
   Stacked all;
+  std::vector<Index> rows_of;
   Index total = 0;
   for (Index v = 0; v < training.views.count(); ++v) {
     const auto samples = samples_with_view(training.views, v);
     parts.push_back(transform(model, training.views, v, samples, context));
-    all.samples.insert(all.samples.end(), samples.begin(), samples.end());
+    rows_of.insert(rows_of.end(), samples.begin(), samples.end());
     for (const Index sample : samples) all.codes.push_back(training.labels.codes[static_cast<std::size_t>(sample)]);
     total += parts.back().rows();
   }
+  all.groups = groups_of(training, rows_of);
   all.rows.resize(total, model.components());
   Index row = 0;
   for (const auto& part : parts) {
@@ -120,7 +122,7 @@ LinearClassifier fit_classifier(Classifier kind, const Stacked& data, int class_
                                 const Rng& rng, const Context& context) {
   CostOptions costs;
   if (options.svm_cost > 0) costs.costs = {options.svm_cost};
-  costs.groups = data.samples;
+  costs.groups = data.groups;
   switch (kind) {
     case Classifier::lda:
       return fit_lda(data.rows, data.codes, class_count);
@@ -301,7 +303,7 @@ void add_projection_classifier(FittedModel& model, const Method& method, const D
   for (Index v = 0; v < training.views.count(); ++v) {  // spaces that have nothing to do with each other
     const auto samples = samples_with_view(training.views, v);
     const Stacked own{transform(model, training.views, v, samples, context), training.labels.select(samples).codes,
-                      samples};
+                      groups_of(training, samples)};
     model.classifiers.push_back(fit_classifier(method.classifier, own, classes, options, rng, context));
   }
 }
@@ -311,7 +313,7 @@ void add_view_classifiers(FittedModel& model, const Method& method, const Datase
   for (Index v = 0; v < training.views.count(); ++v) {
     const auto samples = samples_with_view(training.views, v);
     const Labels labels = training.labels.select(samples);
-    const Stacked view{standardized_rows(model, training, v, samples), labels.codes, samples};
+    const Stacked view{standardized_rows(model, training, v, samples), labels.codes, groups_of(training, samples)};
     model.classifiers.push_back(fit_classifier(method.classifier, view, static_cast<int>(labels.class_count()), options,
                                                Rng(options.seed).split("svm", static_cast<std::uint64_t>(v)), context));
   }

@@ -106,7 +106,6 @@ class Runner {
       for (const Dataset* part : {&split.training, split.validation ? &*split.validation : nullptr, &split.test}) {
         print.add(part == nullptr ? "" : fingerprint(*part, context_));
       }
-      print.add_numbers(split.groups);
       trials.push_back({static_cast<Index>(s), 0, {{"split", print.text()}}, comparison_.options.seed + s});
     }
     return trials;
@@ -123,19 +122,13 @@ class Runner {
     }
   }
 
-  [[nodiscard]] Resampling inner_of(const ComparisonSplit& split) const {
-    Resampling inner = comparison_.inner;
-    inner.groups = split.groups;
-    return inner;
-  }
-
   // The settings of the best trial of a search inside the training part; nothing: there is nothing to search.
   [[nodiscard]] std::optional<std::pair<SearchOptions, TrialRecord>> tune(const Options& options, std::size_t s,
                                                                           const Context& context) const {
     SearchOptions search{.options = options,
                          .space = space_for(options),
                          .scoring = {comparison_.scoring.metric, 1},
-                         .resampling = inner_of(comparison_.splits[s]),
+                         .resampling = comparison_.inner,
                          .trials = comparison_.tune,
                          .halving = {},
                          .in_order = comparison_.in_order};

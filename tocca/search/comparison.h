@@ -19,8 +19,6 @@ struct ComparisonSplit {
   Dataset training;
   std::optional<Dataset> validation;  ///< for early stopping and the search; none: parts of `training` are held out
   Dataset test;
-  std::vector<Index> groups =
-      {};  ///< of the training samples: together in the search inside it; empty: each for itself
 };
 
 struct Comparison {

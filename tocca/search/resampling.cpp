@@ -19,12 +19,12 @@ void check(const Dataset& data, const Resampling& how) {
   if (how.folds == 0 && !(how.held_out > 0 && how.held_out < 1)) {
     refuse("held-out share", how.held_out, "more than 0 and less than 1");
   }
-  if (!how.groups.empty() && static_cast<Index>(how.groups.size()) != n) {
-    refuse("groups", how.groups.size(), fmt::format("{}, one for each sample", n));
+  const std::vector<Index>& groups = data.groups;
+  if (!groups.empty() && static_cast<Index>(groups.size()) != n) {
+    refuse("groups", groups.size(), fmt::format("{}, one for each sample", n));
   }
-  const auto units =
-      how.groups.empty() ? n : static_cast<Index>(std::set<Index>(how.groups.begin(), how.groups.end()).size());
-  const char* const of = how.groups.empty() ? "samples" : "groups";
+  const auto units = groups.empty() ? n : static_cast<Index>(std::set<Index>(groups.begin(), groups.end()).size());
+  const char* const of = groups.empty() ? "samples" : "groups";
   if (units < 2) refuse(of, units, "at least 2 to split");
   if (how.folds > units) refuse("folds", how.folds, fmt::format("at most {}, the number of {}", units, of));
 }
@@ -37,45 +37,32 @@ Split split_at(const std::vector<int>& folds, int fold) {
   return split;
 }
 
-std::vector<int> codes_of(const Dataset& data) {
-  std::vector<int> codes = strata(data).codes;
-  if (codes.empty()) codes.assign(static_cast<std::size_t>(data.views.size()), -1);
-  return codes;
-}
-
-void add_folds(std::vector<Split>& splits, const std::vector<int>& codes, const Resampling& how, const Rng& rng) {
+void add_folds(std::vector<Split>& splits, const Dataset& data, const Resampling& how, const Rng& rng) {
   const int k = static_cast<int>(how.folds);
+  const std::vector<int> codes = strata_codes(data);
   const std::vector<int> folds =
-      how.groups.empty() ? stratified_folds(codes, k, rng) : group_folds(codes, how.groups, k, rng);
+      data.groups.empty() ? stratified_folds(codes, k, rng) : group_folds(codes, data.groups, k, rng);
   for (int fold = 0; fold < k; ++fold) splits.push_back(split_at(folds, fold));
-}
-
-Split random_split(const Dataset& data, const std::vector<int>& codes, const Resampling& how, const Rng& rng) {
-  if (how.groups.empty()) return stratified_split(strata(data), data.views.size(), how.held_out, rng);
-  return group_split(codes, how.groups, how.held_out, rng);
 }
 
 }  // namespace
 
 std::string Resampling::text() const {
-  const std::string grouped = groups.empty() ? "" : ", grouped";
   if (folds > 0) {
-    return fmt::format("{}-fold cross-validation{}{}", folds, repeats > 1 ? fmt::format(", {} times", repeats) : "",
-                       grouped);
+    return fmt::format("{}-fold cross-validation{}", folds, repeats > 1 ? fmt::format(", {} times", repeats) : "");
   }
-  return fmt::format("{} random split{}, {} held out{}", repeats, repeats > 1 ? "s" : "", held_out, grouped);
+  return fmt::format("{} random split{}, {} held out", repeats, repeats > 1 ? "s" : "", held_out);
 }
 
 std::vector<Split> resample(const Dataset& data, const Resampling& how, const Rng& rng) {
   check(data, how);
-  const std::vector<int> codes = codes_of(data);
   std::vector<Split> splits;
   for (Index repeat = 0; repeat < how.repeats; ++repeat) {
     const Rng own = rng.split("repeat", static_cast<std::uint64_t>(repeat));
     if (how.folds > 0) {
-      add_folds(splits, codes, how, own);
+      add_folds(splits, data, how, own);
     } else {
-      splits.push_back(random_split(data, codes, how, own));
+      splits.push_back(held_out_split(data, how.held_out, own));
     }
   }
   return splits;

@@ -54,11 +54,10 @@ TEST(Resampling, MoreRandomSplitsLeaveTheFirstAsTheyWere) {
 }
 
 TEST(Resampling, GroupsStayTogether) {
-  const Dataset data = make_shared(60, 3, 0.3, 1);
-  std::vector<Index> groups;
+  Dataset data = make_shared(60, 3, 0.3, 1);
+  std::vector<Index>& groups = data.groups;
   for (Index i = 0; i < 60; ++i) groups.push_back(i % 11);
-  for (const Resampling& how :
-       {Resampling{.folds = 4, .groups = groups}, Resampling{.repeats = 3, .held_out = 0.25, .groups = groups}}) {
+  for (const Resampling& how : {Resampling{.folds = 4}, Resampling{.repeats = 3, .held_out = 0.25}}) {
     for (const Split& split : resample(data, how, Rng(2))) {
       expect_partition(split, 60);
       std::set<Index> train;
@@ -70,14 +69,13 @@ TEST(Resampling, GroupsStayTogether) {
 
 // Groups of all sizes: which are held out is still drawn anew each time, and about as much as asked for.
 TEST(Resampling, RepeatsWithGroupsOfUnequalSizeDiffer) {
-  const Dataset data = make_shared(90, 3, 0.3, 1);
-  std::vector<Index> groups;
+  Dataset data = make_shared(90, 3, 0.3, 1);
+  std::vector<Index>& groups = data.groups;
   for (Index g = 0; static_cast<Index>(groups.size()) < 90; ++g) {
     groups.insert(groups.end(),
                   static_cast<std::size_t>(std::min<Index>(g + 2, 90 - static_cast<Index>(groups.size()))), g);
   }
-  for (const Resampling& how : {Resampling{.folds = 3, .repeats = 6, .groups = groups},
-                                Resampling{.repeats = 6, .held_out = 0.4, .groups = groups}}) {
+  for (const Resampling& how : {Resampling{.folds = 3, .repeats = 6}, Resampling{.repeats = 6, .held_out = 0.4}}) {
     std::set<std::vector<Index>> held_out;
     for (const Split& split : resample(data, how, Rng(2))) {
       held_out.insert(split.test);
@@ -88,7 +86,7 @@ TEST(Resampling, RepeatsWithGroupsOfUnequalSizeDiffer) {
 }
 
 TEST(Resampling, RefusesWhatCannotBeCut) {
-  const Dataset data = make_shared(10, 3, 0.3, 1);
+  Dataset data = make_shared(10, 3, 0.3, 1);
   const auto message = [&](const Resampling& how) {
     return error_message<InputError>([&] { resample(data, how, Rng(1)); });
   };
@@ -96,8 +94,10 @@ TEST(Resampling, RefusesWhatCannotBeCut) {
   EXPECT_THAT(message({.folds = 11}), HasSubstr("at most 10, the number of samples"));
   EXPECT_THAT(message({.held_out = 0}), HasSubstr("held-out share: got 0"));
   EXPECT_THAT(message({.repeats = 0}), HasSubstr("repeats: got 0"));
-  EXPECT_THAT(message({.folds = 3, .groups = {1, 2}}), HasSubstr("groups: got 2, need 10"));
-  EXPECT_THAT(message({.folds = 3, .groups = std::vector<Index>(10, 4)}), HasSubstr("groups: got 1"));
+  data.groups = {1, 2};
+  EXPECT_THAT(message({.folds = 3}), HasSubstr("groups: got 2, need 10"));
+  data.groups.assign(10, 4);
+  EXPECT_THAT(message({.folds = 3}), HasSubstr("groups: got 1"));
 }
 
 }  // namespace

@@ -56,11 +56,6 @@ NamedTexts describe(const SearchData& data, const SearchOptions& search, const C
                    {"scored on", data.validation != nullptr
                                      ? fmt::format("validation set {}", fingerprint(*data.validation, context))
                                      : search.resampling.text()}};
-  if (!search.resampling.groups.empty()) {
-    Fingerprint groups;
-    groups.add_numbers(search.resampling.groups);
-    texts.emplace_back("groups", groups.text());
-  }
   texts.emplace_back("metric", search.scoring.metric.text());
   texts.emplace_back("better", search.scoring.metric.goodness(1) > 0 ? "larger" : "smaller");
   texts.emplace_back("svm cost of the protocol", fmt::format("{}", search.scoring.svm_cost));

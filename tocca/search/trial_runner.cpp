@@ -200,7 +200,7 @@ FoldRecord fit_and_score(const FoldFit& fold, FittedModel* model, const Context&
   const auto start = std::chrono::steady_clock::now();
   // Without labels CCA does not fit a classifier of its own, which the protocol has no use for.
   const bool unsupervised = fold.scoring.metric.cross_view() && !find_method(fold.options.method).needs_labels;
-  const auto seen = [&](const Dataset& data) { return unsupervised ? Dataset{data.views, {}, {}} : data; };
+  const auto seen = [&](const Dataset& data) { return unsupervised ? Dataset{data.views, {}, {}, data.groups} : data; };
   const Dataset training = seen(fold.training);
   std::optional<Dataset> validation;
   if (fold.validation != nullptr) validation = seen(*fold.validation);
