@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -9,6 +10,7 @@
 #include "cli/paper.h"
 #include "cli/speech_like.h"
 #include "cli/testing.h"
+#include "tocca/data/readers/test_mat.h"
 #include "tocca/methods/methods.h"
 #include "tocca/metrics/classification.h"
 #include "tocca/search/trial_store.h"
@@ -40,6 +42,49 @@ TEST(Reproduce, XrmbShowsThePaperBesideOurs) {
     EXPECT_EQ(row.at("paper"), 0.591);
   }
   EXPECT_THAT(cells, ::testing::ElementsAre("10 % of the labels", "LDA of columns and projections", "softmax"));
+}
+
+// Two files with the published names and variables; three phones, each with a level of its own in every column.
+void write_corpus(const std::string& folder, tocca::testing::MatFormat format, Index articulatory = 112) {
+  Rng rng(4);
+  const auto part = [&](const char* name, Index n, Index columns) {
+    std::vector<float> values;
+    for (Index j = 0; j < columns; ++j) {
+      for (Index i = 0; i < n; ++i) values.push_back(static_cast<float>(static_cast<double>(i % 3) + 2 * rng.normal()));
+    }
+    return tocca::testing::mat_numbers(name, {static_cast<std::size_t>(n), static_cast<std::size_t>(columns)}, values);
+  };
+  const auto labels = [](const char* name, Index n) {
+    std::vector<double> codes;
+    for (Index i = 0; i < n; ++i) codes.push_back(static_cast<double>(i % 3));
+    return tocca::testing::mat_numbers(name, {static_cast<std::size_t>(n), 1}, codes);
+  };
+  tocca::testing::write_mat(folder + "/XRMBf2KALDI_window7_single1.mat", format, part("X1", 600, 273),
+                            part("XV1", 30, 273), part("XTe1", 60, 273));
+  tocca::testing::write_mat(folder + "/XRMBf2KALDI_window7_single2.mat", format, part("X2", 600, articulatory),
+                            part("XV2", 30, articulatory), part("XTe2", 60, articulatory), labels("trainLabel", 600),
+                            labels("tuneLabel", 30), labels("testLabel", 60));
+}
+
+TEST(Reproduce, XrmbReadsTheCorpusAsPublished) {
+  const Files files;
+  const std::string folder = files.dir.path().string();
+  std::vector<std::string> arguments = small_xrmb({"--data", folder, "--json", "--quiet"});
+  arguments.erase(std::find(arguments.begin(), arguments.end(), "--synthetic"));
+  const auto frames = std::find(arguments.begin(), arguments.end(), "--frames");
+  arguments.erase(frames, frames + 2);
+  for (const tocca::testing::MatFormat format : {tocca::testing::kMatFormats[0], tocca::testing::kMatFormats[3]}) {
+    write_corpus(folder, format);
+    const Outcome outcome = tocca(arguments);
+    ASSERT_EQ(outcome.code, kSuccess) << outcome.err;
+    for (const auto& row : outcome.json().at("rows")) {
+      EXPECT_EQ(row.at("n"), 600);
+      const bool lda = row.at("method") == "lda" && row.at("compared").get<bool>();
+      EXPECT_GT(row.at("mean"), lda ? 0.9 : 0.0);
+    }
+  }
+  write_corpus(folder, tocca::testing::kMatFormats[0], 273);
+  EXPECT_THAT(tocca(arguments).err, AllOf(HasSubstr("single2.mat"), HasSubstr("X2: got 273 columns, need 112")));
 }
 
 TEST(Reproduce, GoesOnFromItsFolder) {

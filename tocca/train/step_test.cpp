@@ -233,6 +233,9 @@ std::vector<GradientCase> gradient_cases() {
   return cases;
 }
 
+// Without it the name of a test has the bytes of its case.
+void PrintTo(const GradientCase& c, std::ostream* out) { *out << c.name; }
+
 class NetworkGradient : public ::testing::TestWithParam<GradientCase> {};
 INSTANTIATE_TEST_SUITE_P(Recipes, NetworkGradient, ::testing::ValuesIn(gradient_cases()),
                          [](const auto& info) { return info.param.name; });
