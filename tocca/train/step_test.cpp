@@ -1,4 +1,4 @@
-// The training step of the whole network against an independent program and central differences.
+// The training step of the whole network against an independent program.
 #include "tocca/train/step.h"
 
 #include <gtest/gtest.h>
@@ -10,44 +10,21 @@
 #include "tocca/testing/golden.h"
 #include "tocca/testing/gradient_check.h"
 #include "tocca/testing/matchers.h"
+#include "tocca/train/test_problem.h"
 
 namespace tocca {
 namespace {
 
+using tocca::testing::dataset;
 using tocca::testing::Golden;
+using tocca::testing::GradientCase;
+using tocca::testing::kAllHeads;
 using tocca::testing::max_error;
 using tocca::testing::max_gradient_error;
+using tocca::testing::Problem;
 using tocca::testing::random_matrix;
-
-struct Problem {
-  NetworkShape shape;
-  Objective objective;
-  std::vector<Matrix<double>> x;
-  Dataset data;
-  std::vector<std::vector<Index>> batches;
-
-  [[nodiscard]] RowReader<double> reader() const {
-    return [this](Index view, std::span<const Index> samples, MatrixRef<double> out) {
-      for (std::size_t i = 0; i < samples.size(); ++i) {
-        out.row(static_cast<Index>(i)) = x[static_cast<std::size_t>(view)].row(samples[i]);
-      }
-    };
-  }
-};
-
-// Views whose rows are the samples' numbers; `present` says which sample has which view.
-Dataset dataset(const std::vector<std::vector<int>>& present, const std::vector<int>& labels, int classes) {
-  Dataset data;
-  data.views.samples.resize(labels.size());
-  for (const auto& mask : present) {
-    View view;
-    for (std::size_t i = 0; i < mask.size(); ++i)
-      view.row_of_sample.push_back(mask[i] != 0 ? static_cast<Index>(i) : -1);
-    data.views.views.push_back(view);
-  }
-  data.labels = {labels, std::vector<std::string>(static_cast<std::size_t>(classes))};
-  return data;
-}
+using tocca::testing::random_problem;
+using tocca::testing::with_heads;
 
 Problem problem_of(const Golden& c) {
   Problem p;
@@ -127,204 +104,6 @@ TEST_P(ReferenceRun, TwentyStepsGiveTheSameLossesAndParameters) {
       const auto& row = z[v][static_cast<std::size_t>(i)];
       EXPECT_LT(max_error(projected.row(i), RowVector<double>::Map(row.data(), projected.cols())), 1e-8);
     }
-  }
-}
-
-struct GradientCase {
-  std::string name;
-  Projection projection;
-  bool decorrelated;
-  Index views, batch;
-  bool gaps;
-  double labelled;
-  bool shared_head = true;
-  Task task = Task::heads;
-  Agreement agreement = Agreement::l2;
-  std::vector<HeadShape> heads = class_heads(3);
-  double mixup = 0;
-  Index private_components = -1;  // −1: and no decoder
-};
-
-// A head of every kind; the data set has the targets of those in use, in this order.
-const std::vector<HeadShape> kAllHeads = {{TargetKind::classification, 3, -1},
-                                          {TargetKind::regression, 2, 0},
-                                          {TargetKind::survival, 1, 1},
-                                          {TargetKind::multilabel, 2, 2},
-                                          {TargetKind::classification, 2, 3}};
-
-GradientCase with_decoder(GradientCase c, Index private_components) {
-  c.private_components = private_components;
-  return c;
-}
-
-GradientCase with_heads(GradientCase c, std::vector<HeadShape> heads, double mixup = 0) {
-  c.heads = std::move(heads);
-  c.mixup = mixup;
-  return c;
-}
-
-constexpr Agreement kTraceNorm = Agreement::trace_norm;
-
-// Cases of their own beside the product below.
-std::vector<GradientCase> special_cases() {
-  return {
-      GradientCase{"w_batch_of_two", Projection::whiten, false, 2, 2, false, 1},
-      GradientCase{"sd_unlabelled", Projection::identity, true, 2, 6, false, 0},
-      GradientCase{"one_view", Projection::whiten, false, 1, 8, false, 1},
-      GradientCase{"softcca", Projection::identity, true, 2, 9, false, 0, true, Task::none},
-      GradientCase{"dcca", Projection::identity, false, 2, 9, false, 0, true, Task::none, kTraceNorm},
-      GradientCase{"dcca_three_views_gaps", Projection::identity, false, 3, 12, true, 0, true, Task::none, kTraceNorm},
-      with_decoder({"dccae", Projection::identity, false, 2, 9, false, 0, true, Task::none, kTraceNorm}, 0),
-      with_decoder({"w_decoder_gaps", Projection::whiten, false, 3, 14, true, 0.7}, 0),
-      with_decoder({"w_private", Projection::whiten, false, 2, 9, false, 1}, 2),
-      with_decoder({"sd_private_gaps", Projection::identity, true, 3, 14, true, 0.7}, 2),
-      with_decoder({"ccal_private", Projection::cca, false, 2, 9, false, 1, true, Task::heads, Agreement::none}, 1),
-      with_decoder({"nn_private", Projection::identity, false, 2, 9, false, 1, false}, 1),
-      with_heads({"w_all_three_views_gaps", Projection::whiten, false, 3, 16, true, 0.6}, kAllHeads),
-      with_heads({"nn_all_gaps", Projection::identity, false, 2, 14, true, 0.8, false}, kAllHeads),
-      with_heads({"ccal_all", Projection::cca, false, 2, 12, false, 1, true, Task::heads, Agreement::none}, kAllHeads),
-      with_heads({"w_nothing_known", Projection::whiten, false, 2, 9, false, 0}, kAllHeads),
-      with_heads({"w_mixup_all_gaps", Projection::whiten, false, 3, 16, true, 0.8}, kAllHeads, 0.5),
-  };
-}
-
-// Every recipe with every task, for two and three views, complete and with missing views and labels.
-std::vector<GradientCase> gradient_cases() {
-  const std::vector<GradientCase> recipes = {
-      {"w", Projection::whiten, false, 0, 0, false, 0},
-      {"sd", Projection::identity, true, 0, 0, false, 0},
-      {"nd", Projection::identity, false, 0, 0, false, 0},
-      {"nn", Projection::identity, false, 0, 0, false, 0, false, Task::heads, Agreement::none},
-      {"ccal", Projection::cca, false, 0, 0, false, 0, true, Task::heads, Agreement::none},
-      {"trace_norm", Projection::identity, false, 0, 0, false, 0, true, Task::heads, kTraceNorm},
-      {"w_trace_norm", Projection::whiten, false, 0, 0, false, 0, true, Task::heads, kTraceNorm}};
-  struct TaskCase {
-    const char* name;
-    Task task;
-    std::vector<HeadShape> heads;
-  };
-  const std::vector<TaskCase> tasks = {{"classification", Task::heads, {kAllHeads[0]}},
-                                       {"regression", Task::heads, {kAllHeads[1]}},
-                                       {"survival", Task::heads, {kAllHeads[2]}},
-                                       {"multilabel", Task::heads, {kAllHeads[3]}},
-                                       {"lda", Task::lda, {}},
-                                       {"ranking", Task::ranking, {}}};
-  std::vector<GradientCase> cases = special_cases();
-  for (const GradientCase& recipe : recipes) {
-    for (const TaskCase& task : tasks) {
-      for (const Index views : {2, 3}) {
-        for (const bool gaps : {false, true}) {
-          if (recipe.projection == Projection::cca && views != 2) continue;
-          if (!recipe.shared_head && task.task == Task::ranking) continue;
-          GradientCase c = recipe;
-          c.name += std::string("_") + task.name + (views == 3 ? "_three_views" : "") + (gaps ? "_gaps" : "");
-          c.views = views;
-          c.batch = gaps ? 16 : 12;
-          // The CCA layer takes its weights as constants for a row whose sample lacks the other view.
-          c.gaps = gaps && recipe.projection != Projection::cca;
-          c.labelled = gaps ? 0.7 : 1;
-          c.task = task.task;
-          c.heads = task.heads;
-          cases.push_back(c);
-        }
-      }
-    }
-  }
-  return cases;
-}
-
-// Without it the name of a test has the bytes of its case.
-void PrintTo(const GradientCase& c, std::ostream* out) { *out << c.name; }
-
-class NetworkGradient : public ::testing::TestWithParam<GradientCase> {};
-INSTANTIATE_TEST_SUITE_P(Recipes, NetworkGradient, ::testing::ValuesIn(gradient_cases()),
-                         [](const auto& info) { return info.param.name; });
-
-Target random_target(const HeadShape& head, const GradientCase& c, Rng& rng) {
-  Target target{head.kind, {}, {}, {}};
-  if (head.kind == TargetKind::classification) {
-    for (Index i = 0; i < c.batch; ++i) {
-      target.labels.codes.push_back(rng.uniform() < c.labelled ? static_cast<int>(rng.below(2)) : -1);
-    }
-    return target;
-  }
-  const bool flags = head.kind == TargetKind::multilabel;
-  target.values = random_matrix(rng, c.batch, head.kind == TargetKind::survival ? 2 : head.outputs);
-  for (Index i = 0; i < target.values.rows(); ++i) {
-    for (Index j = 0; j < target.values.cols(); ++j) {
-      double& value = target.values(i, j);
-      if (flags || (head.kind == TargetKind::survival && j == 1)) value = value > 0 ? 1 : 0;
-      if (head.kind == TargetKind::survival && j == 0) value = std::floor(3 * std::abs(value));  // some are tied
-      if (rng.uniform() >= c.labelled) value = std::nan("");
-    }
-  }
-  return target;
-}
-
-Problem random_problem(const GradientCase& c, Rng& rng) {
-  Problem p;
-  p.shape = {.inputs = {4, 3, 5}, .hidden_layers = 2, .hidden_size = 5, .components = 3, .heads = c.heads};
-  p.shape.inputs.resize(static_cast<std::size_t>(c.views));
-  p.shape.projection = c.projection;
-  p.shape.decorrelated = c.decorrelated;
-  p.shape.shared_head = c.shared_head;
-  p.shape.paired = c.agreement == Agreement::trace_norm || c.task == Task::ranking;
-  if (c.task != Task::heads) p.shape.heads.clear();
-  p.shape.reconstructs = c.private_components >= 0;
-  p.shape.private_components = std::max<Index>(c.private_components, 0);
-  p.shape.momentum = 0.7;
-  p.objective = {.task = c.task,
-                 .agreement = c.agreement,
-                 .agreement_weight = c.shared_head ? 0.4 : 0,
-                 .decorrelation_weight = c.decorrelated ? 0.2 : 0,
-                 .reconstruction_weight = 0.7,
-                 .private_weight = 0.6,
-                 .perturbation = {.dropout = 0.2, .input_dropout = 0.1, .input_noise = 0.1}};
-  std::vector<std::vector<int>> present(p.shape.inputs.size());
-  std::vector<int> labels;
-  for (Index i = 0; i < c.batch; ++i) {
-    labels.push_back(rng.uniform() < c.labelled ? static_cast<int>(rng.below(3)) : -1);
-    for (auto& mask : present) mask.push_back(c.gaps && rng.uniform() < 0.3 ? 0 : 1);
-  }
-  for (const Index d : p.shape.inputs) p.x.push_back(random_matrix(rng, c.batch, d));
-  p.data = dataset(present, labels, 3);
-  for (HeadShape& head : p.shape.heads) {
-    if (head.target < 0) continue;
-    head.target = static_cast<int>(p.data.targets.size());
-    p.data.targets.push_back(random_target(head, c, rng));
-  }
-  for (std::size_t h = 0; h < p.shape.heads.size(); ++h)
-    p.objective.head_weights.push_back(0.5 + static_cast<double>(h));
-  return p;
-}
-
-TEST_P(NetworkGradient, OfEveryParameterAgreesWithCentralDifferences) {
-  Rng rng(11);
-  const Problem p = random_problem(GetParam(), rng);
-  Network<double> network(p.shape);
-  network.initialize(rng.split("weights"));
-  for (double& value : network.parameters.values()) value += 0.1 * rng.normal();
-  std::vector<Index> all(p.data.views.samples.size());
-  std::iota(all.begin(), all.end(), 0);
-  const Batch batch = make_batch(p.data, all, {.mixup = GetParam().mixup}, Rng(5));
-  // Two earlier batches, so that the running statistics are not the batch's own.
-  TrainingStep<double> warm_up(network, p.objective, 24, Context{});
-  for (std::uint64_t i = 0; i < 2; ++i) warm_up.gradients(batch, p.reader(), Rng(i));
-  const auto run = [&](Network<double> at, Buffer<double>* gradient) {
-    TrainingStep<double> step(at, p.objective, 24, Context{});
-    const LossTerms terms = step.gradients(batch, p.reader(), Rng(7));
-    if (gradient != nullptr) *gradient = step.gradient();
-    return terms.total(p.objective);
-  };
-  Buffer<double> gradient;
-  run(network, &gradient);
-  for (const Slot& slot : network.parameter_layout.slots()) {
-    const auto loss = [&](const Matrix<double>& value) {
-      Network<double> moved = network;
-      moved.parameters[slot] = value;
-      return run(moved, nullptr);
-    };
-    EXPECT_LT(max_gradient_error(loss, network.parameters[slot], gradient[slot]), 2e-6) << slot.name;
   }
 }
 
