@@ -39,8 +39,16 @@ std::string value_text(const std::string& where, const OptionField& field, const
   const bool text = std::holds_alternative<std::string Options::*>(field.member);
   const bool real = std::holds_alternative<double Options::*>(field.member);
   if (text && node.is_string()) return node.as_string()->get();
-  if (!text && node.is_integer()) return fmt::format("{}", node.as_integer()->get());
-  if (real && node.is_floating_point()) return fmt::format("{}", node.as_floating_point()->get());
+  if (node.is_integer()) return fmt::format("{}", node.as_integer()->get());
+  if ((real || text) && node.is_floating_point()) return fmt::format("{}", node.as_floating_point()->get());
+  if (text && node.is_array()) {  // [10, 5], for a list such as "10,5"
+    std::vector<std::string> parts;
+    for (const toml::node& part : *node.as_array()) {
+      if (part.is_array()) throw InputError(where, fmt::format("{}: got an array in an array, need one", field.name));
+      parts.push_back(value_text(where, field, part));
+    }
+    return join(parts, ",");
+  }
   throw InputError(where, fmt::format("{}: got {}, need {}", field.name, type_name(node),
                                       text   ? "a text in quotes"
                                       : real ? "a number"

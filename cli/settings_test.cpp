@@ -37,6 +37,22 @@ TEST(Config, SetsOptionsOfEveryType) {
   EXPECT_EQ(options.seed, 12U);
 }
 
+TEST(Config, TakesListsAsArraysNumbersOrTexts) {
+  const TempDir dir;
+  const auto read = [&](const std::string& toml) {
+    Options options;
+    read_config(dir.write("run.toml", toml), options);
+    return options;
+  };
+  EXPECT_EQ(read("keep = [10, 5]\n").keep, "10,5");
+  EXPECT_EQ(read("keep = 10\n").keep, "10");
+  EXPECT_EQ(read("keep = \"10,5\"\n").keep, "10,5");
+  EXPECT_EQ(read("task_weights = [1, 0.5]\n").task_weights, "1,0.5");
+  EXPECT_THAT(config_error("keep = [[10], 5]\n"), HasSubstr("keep: got an array in an array"));
+  EXPECT_THAT(config_error("n_components = [10, 5]\n"), HasSubstr("n_components: got an array, need a whole number"));
+  EXPECT_THAT(config_error("batches = 3\n"), HasSubstr("'3'"));
+}
+
 TEST(Config, NamesFileLineAndKeyOfWhatItRefuses) {
   EXPECT_THAT(config_error("epochs = 5\nbatch_sise = 3\n"),
               AllOf(HasSubstr("run.toml:2]"), HasSubstr("'batch_sise'"), HasSubstr("did you mean batch_size")));
