@@ -82,7 +82,7 @@ void require_new(const GivenSplit& split, std::map<std::vector<Index>, std::stri
 }
 
 Cut given_splits(const CompareRequest& request, const LoadedData& data, const Dataset& dataset, Session& session) {
-  Cut cut{{}, fmt::format("as in {}", request.resampling.split)};
+  Cut cut{{}, fmt::format("as in {}", request.resampling.split) + (dataset.groups.empty() ? "" : ", groups together")};
   std::map<std::vector<Index>, std::string> seen;
   for (const GivenSplit& given : load_splits(request.resampling.split, request.data, data, dataset, session)) {
     if (given.test.empty()) {
@@ -200,8 +200,9 @@ int run_compare(const CompareRequest& request, Session& session) {
     const Options own = options_for(comparison, name);
     methods.push_back(resolve(own, views_of(own, labelled.dataset)));
   }
-  const bool given = comparison.tune > 0 || cut.splits[0].validation.has_value();
-  warn_without_effect(request.settings, methods, {given ? "validation" : ""}, session);
+  const bool given = std::all_of(cut.splits.begin(), cut.splits.end(),
+                                 [](const ComparisonSplit& split) { return split.validation.has_value(); });
+  if (!varies_recipe(comparison.space)) warn_without_effect(request.settings, methods, given, session);
   const std::unique_ptr<TrialStore> store = open_store(request.store, session);
   ComparisonResult result;
   {

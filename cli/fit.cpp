@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/command.h"
 #include "cli/figures.h"
@@ -45,6 +46,10 @@ std::string data_text(const LoadedData& data, const Dataset& dataset) {
   if (!dataset.labels.codes.empty()) {
     text += fmt::format("labels   {} of {} samples, {} classes ({})\n", dataset.labels.labelled(), data.views.size(),
                         dataset.labels.class_count(), data.label_path);
+  }
+  if (!dataset.groups.empty()) {
+    const std::set<Index> groups(dataset.groups.begin(), dataset.groups.end());
+    text += fmt::format("groups   {}\n", groups.size());
   }
   for (const Target& target : dataset.targets) {
     text += fmt::format("target   {} of {} samples, {} of {} ({})\n", target.known(), data.views.size(),
@@ -200,7 +205,7 @@ int run_fit(const FitRequest& request, Session& session) {
     save_model(result.model, request.model);
   }
   if (!request.report.empty()) write_report(request.report, result, dataset, options, session, context);
-  warn_without_effect(request.settings, {resolve(options, views_of(options, dataset))}, {}, session);
+  warn_without_effect(request.settings, {resolve(options, views_of(options, dataset))}, false, session);
   tell(request, data, result, options, session);
   if (result.summary.status != TrainStatus::interrupted) return kSuccess;
   session.warn(fmt::format("interrupted: the model so far is saved in {}", request.model));

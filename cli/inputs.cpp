@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tocca/core/error.h"
+#include "tocca/data/text.h"
 
 namespace tocca::cli {
 namespace {
@@ -42,6 +43,26 @@ void check_leak(const LoadedData& data, const LabelColumn& labels) {
   }
 }
 
+struct Columns {
+  std::string path;
+  std::vector<std::string> names;
+  bool answers;  // what is to be predicted
+};
+
+std::vector<LabelTexts> join_columns(const DataRequest& request, const LoadedData& data, const Columns& columns,
+                                     Session& session) {
+  std::vector<LabelTexts> texts;
+  JoinReport report;
+  for (const std::string& wanted : columns.names) {
+    const LabelColumn column = read_labels(columns.path, wanted, {request.id_column});
+    if (columns.answers) check_leak(data, column);
+    // What joining has to say is the same for every column.
+    texts.push_back({column.column, join_labels(data.views, column, data.by_id, texts.empty() ? &report : nullptr)});
+  }
+  for (const std::string& message : report.messages) session.info(message);
+  return texts;
+}
+
 // A number for each sample: of equal texts, the same.
 std::vector<Index> load_groups(const DataRequest& request, const LoadedData& data, Session& session) {
   const std::vector<LabelTexts> columns = load_columns("--groups", request.groups, request, data, session);
@@ -52,7 +73,7 @@ std::vector<Index> load_groups(const DataRequest& request, const LoadedData& dat
   std::vector<Index> groups;
   for (std::size_t i = 0; i < columns[0].text.size(); ++i) {
     const std::string& text = columns[0].text[i];
-    if (text.empty()) {
+    if (is_missing(text)) {
       throw InputError("--groups",
                        fmt::format("column '{}': sample '{}' has no group", columns[0].column, data.views.samples[i]));
     }
@@ -71,11 +92,11 @@ NamedPath parse_view(std::string_view text) {
   return {std::string(text.substr(0, sign)), std::string(text.substr(sign + 1))};
 }
 
-LabelSource parse_labels(const std::string& text) {
+LabelSource parse_labels(const std::string& text, const std::string& option) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string::npos || exists(text)) return {text, ""};
   if (colon == 0 || colon + 1 == text.size()) {
-    throw InputError("--labels", fmt::format("got '{}', need FILE or FILE:COLUMN", text));
+    throw InputError(option, fmt::format("got '{}', need FILE or FILE:COLUMN", text));
   }
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
@@ -83,8 +104,8 @@ LabelSource parse_labels(const std::string& text) {
 std::vector<std::string> input_files(const DataRequest& request) {
   std::vector<std::string> files;
   for (const std::string& view : request.views) files.push_back(file_of(parse_view(view).path));
-  for (const std::string* columns : {&request.labels, &request.groups}) {
-    if (!columns->empty()) files.push_back(file_of(parse_labels(*columns).path));
+  for (const auto& [option, columns] : {std::pair{"--labels", &request.labels}, {"--groups", &request.groups}}) {
+    if (!columns->empty()) files.push_back(file_of(parse_labels(*columns, option).path));
   }
   return files;
 }
@@ -128,16 +149,7 @@ LoadedData load(const DataRequest& request, Session& session) {
 
 std::vector<LabelTexts> load_labels(const DataRequest& request, const LoadedData& data,
                                     const std::vector<std::string>& columns, Session& session) {
-  std::vector<LabelTexts> texts;
-  JoinReport report;
-  for (const std::string& wanted : columns) {
-    const LabelColumn column = read_labels(data.label_path, wanted, {request.id_column});
-    check_leak(data, column);
-    // What joining has to say is the same for every column.
-    texts.push_back({column.column, join_labels(data.views, column, data.by_id, texts.empty() ? &report : nullptr)});
-  }
-  for (const std::string& message : report.messages) session.info(message);
-  return texts;
+  return join_columns(request, data, {data.label_path, columns, true}, session);
 }
 
 std::vector<std::string> split_columns(const std::string& text) {
@@ -153,13 +165,11 @@ std::vector<std::string> split_columns(const std::string& text) {
 
 std::vector<LabelTexts> load_columns(const std::string& option, const std::string& given, const DataRequest& request,
                                      const LoadedData& data, Session& session) {
-  const LabelSource source = parse_labels(given);
-  LoadedData with_file = data;
-  with_file.label_path = source.path;
+  const LabelSource source = parse_labels(given, option);
   std::vector<std::string> names = split_columns(source.column);
   if (source.column.empty()) names = label_columns(source.path, {request.id_column});
   if (names.empty()) throw InputError(option, fmt::format("{}: there is no column", source.path));
-  return load_labels(request, with_file, names, session);
+  return join_columns(request, data, {source.path, names, false}, session);
 }
 
 LabelledData load_dataset(const DataRequest& request, const LoadedData& data, const std::vector<TargetSource>& sources,

@@ -28,8 +28,8 @@ struct LabelSource {
   std::string column;  ///< empty: the only one; with commas: several
 };
 /// "labels.csv:digit", "labels.csv:time,event" or "labels.csv". The text after the last ':' is a column, unless the
-/// whole names a file.
-LabelSource parse_labels(const std::string& text);
+/// whole names a file. Errors name the option.
+LabelSource parse_labels(const std::string& text, const std::string& option = "--labels");
 
 /// What --view, --labels, --groups and --id say.
 struct DataRequest {

@@ -14,6 +14,7 @@
 #include "tocca/methods/methods.h"
 #include "tocca/metrics/classification.h"
 #include "tocca/search/trial_store.h"
+#include "tocca/testing/two_views.h"
 
 namespace tocca::cli {
 namespace {
@@ -143,6 +144,21 @@ TEST(Reproduce, MistakesAreOneClearLine) {
   EXPECT_THAT(refused({"reproduce", "runtime", "--budget", "1"}), HasSubstr("no place in runtime"));
 }
 
+// Methods that need no labels are given none by the cross-view protocol, of the validation set neither.
+TEST(Budget, MeasuresEveryMethodWithAValidationSet) {
+  Comparison comparison;
+  comparison.options.hidden_size = 8;
+  comparison.options.n_components = 3;
+  comparison.scoring.metric = {"cross_view_accuracy", "left", "right"};
+  const auto data = [](std::uint64_t seed) { return tocca::testing::make_shared(80, 3, 0.3, seed); };
+  comparison.splits.push_back({data(1), data(2), data(3)});
+  for (const char* method : {"cca", "dcca", "svm", "tocca-w"}) {
+    const FitCost cost = measure_cost(comparison, method, {});
+    EXPECT_GT(cost.fit, 0) << method;
+    EXPECT_GT(cost.final_score, 0) << method;
+  }
+}
+
 TEST(SpeechLike, HasTheShapeOfTheCorpusAndPhonesToHear) {
   const SpeechData data = make_speech_like(12'000, Rng(1), {});
   EXPECT_EQ(data.training.views.views[0].columns(), 273);
@@ -156,7 +172,7 @@ TEST(SpeechLike, HasTheShapeOfTheCorpusAndPhonesToHear) {
   const double heard =
       accuracy(predict(model, match_views(model, data.test.views, {}), {}).codes, data.test.labels.codes);
   EXPECT_GT(heard, 0.3) << "chance is below 0.05";
-  EXPECT_LT(heard, 0.85) << "a linear rule does not hear everything";
+  EXPECT_LT(heard, 0.65) << "a linear rule does not hear everything";
 }
 
 TEST(SpeechLike, SameSeedSameBitsForAnyThreads) {

@@ -67,7 +67,10 @@ SearchOptions search_options(const SearchRequest& request, const Options& option
   fix_settings(request.settings, space);
   for (const auto& [name, value] : space.options) set_option(search.options, name, value);
   const Method method = resolve(search.options, views_of(search.options, samples.training));
-  warn_without_effect(request.settings, {method}, {"validation"}, session);
+  // Where the recipe itself varies, what has no effect on one trial may have one on another.
+  if (!varies_recipe(space)) {
+    warn_without_effect(request.settings, {method}, search.options.view_weights != "validation", session);
+  }
   search.space = restrict_space(space, method);
   if (search.space.parameters.empty()) {
     throw InputError("search", fmt::format("nothing in the space has an effect on method '{}'", method.name));

@@ -125,8 +125,10 @@ TEST(SearchCommand, TakesAValidationSetGroupsAndAMetric) {
   const auto told = given.json();
   EXPECT_EQ(told.at("rows")[0].at("n"), 45) << "train alone";
   EXPECT_EQ(told.at("rows")[0].at("splits"), 1);
-  const Outcome grouped = tocca(files.search({"--study", "g", "--groups", files.dir.file("groups.csv"), "--json"}));
-  EXPECT_EQ(grouped.code, kSuccess) << grouped.err;
+  const std::string groups = files.dir.file("groups.csv");
+  const Outcome grouped = tocca(files.search({"--study", "g", "--groups", groups, "--json"}));
+  ASSERT_EQ(grouped.code, kSuccess) << grouped.err;
+  EXPECT_NE(grouped.json().at("rows"), tocca(files.search({"--study", "h", "--json"})).json().at("rows"));
   const Outcome torn = tocca(with(arguments, {"--groups", files.dir.file("groups.csv")}));
   expect_refused(torn, "samples 'p3' and 'p4' are of one group");
 }
@@ -135,8 +137,8 @@ TEST(SearchCommand, SaysWhatWasSetForNothing) {
   const Study files;
   const Outcome outcome = tocca(files.search({"--val", "0.3", "--set", "keep=3"}));
   ASSERT_EQ(outcome.code, kSuccess) << outcome.err;
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("method 'tocca-w': keep"), HasSubstr("are given here: validation")));
-  const Outcome compared = tocca(files.compare({"--val", "0.3", "--set", "keep=3", "--set", "dropout=0.1"}));
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("method 'tocca-w': keep"), HasSubstr("validation is without effect")));
+  const Outcome compared = tocca(files.compare({"--set", "keep=3", "--set", "dropout=0.1"}));
   EXPECT_THAT(compared.err, HasSubstr("methods 'rcca', 'svm', 'tocca-w': keep\n"));
 }
 

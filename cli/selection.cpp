@@ -131,7 +131,7 @@ std::vector<GivenSplit> load_splits(const std::string& given, const DataRequest&
 
 std::vector<std::string> input_files(const ResamplingRequest& request) {
   std::vector<std::string> files;
-  if (!request.split.empty()) files.push_back(parse_labels(request.split).path);
+  if (!request.split.empty()) files.push_back(parse_labels(request.split, "--split").path);
   return files;
 }
 

@@ -207,13 +207,14 @@ void fix_settings(const SettingsRequest& request, SearchSpace& space) {
   std::erase_if(space.options, [&](const auto& option) { return fixed.contains(option.first); });
 }
 
-void warn_without_effect(const SettingsRequest& request, const std::vector<Method>& methods,
-                         const std::vector<std::string>& unused, Session& session) {
-  std::vector<std::string> idle, here;
+void warn_without_effect(const SettingsRequest& request, const std::vector<Method>& methods, bool held_out_otherwise,
+                         Session& session) {
+  std::vector<std::string> idle;
+  bool validation = false;
   for (const std::string& name : names_set(request)) {
     const auto has = [&](const Method& method) { return has_effect(method, name); };
     if (std::none_of(methods.begin(), methods.end(), has)) idle.push_back(name);
-    if (std::find(unused.begin(), unused.end(), name) != unused.end()) here.push_back(name);
+    validation = validation || name == "validation";
   }
   std::vector<std::string> names;
   for (const Method& method : methods) names.push_back(fmt::format("'{}'", method.name));
@@ -221,9 +222,8 @@ void warn_without_effect(const SettingsRequest& request, const std::vector<Metho
     session.warn(fmt::format("without effect on method{} {}: {}", names.size() > 1 ? "s" : "", join(names, ", "),
                              join(idle, ", ")));
   }
-  if (!here.empty()) {
-    session.warn(
-        fmt::format("without effect, as the samples that training stops by are given here: {}", join(here, ", ")));
+  if (validation && held_out_otherwise) {
+    session.warn("validation is without effect: the samples that training stops by are held out otherwise here");
   }
 }
 

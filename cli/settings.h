@@ -36,9 +36,9 @@ void add_settings_options(CLI::App& app, SettingsRequest& request);
 void fix_settings(const SettingsRequest& request, SearchSpace& space);
 
 /// Warns of options that were set and change nothing with any of these methods (resolved, see methods/resolve.h), and
-/// of those that have no effect in the command that calls it, named in `unused`.
-void warn_without_effect(const SettingsRequest& request, const std::vector<Method>& methods,
-                         const std::vector<std::string>& unused, Session& session);
+/// of `validation` where training stops by samples that are held out otherwise.
+void warn_without_effect(const SettingsRequest& request, const std::vector<Method>& methods, bool held_out_otherwise,
+                         Session& session);
 
 /// Reads a config file into `options`. Throws InputError naming file, line and key: not TOML, an unknown key, a value
 /// of the wrong type or out of range.

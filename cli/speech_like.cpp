@@ -49,7 +49,7 @@ Matrix<double> varied(Index columns, const Rng& rng) {
 struct World {
   Matrix<double> articulators, sources;  // targets of each half of each variant of a phone
   Matrix<double> urgency;                // how much each insists on every articulator's target
-  Matrix<double> duration;               // frames of each phone
+  Vector<double> duration;               // frames of each phone
   Matrix<double> context;                // [0, 1), of a phone and the one after it
   Matrix<double> units, spectrum, voiced, sensors, bends, bent;
 
@@ -208,6 +208,7 @@ Dataset join(const std::vector<Speech>& speakers, std::size_t first, std::size_t
     articulatory.middleRows(at, speech.articulatory.rows()) = speech.articulatory;
     data.labels.codes.insert(data.labels.codes.end(), speech.phones.begin(), speech.phones.end());
     for (Index t = 0; t < speech.acoustic.rows(); ++t) data.views.samples.push_back(fmt::format("s{}f{}", s, t));
+    data.groups.insert(data.groups.end(), speech.phones.size(), static_cast<Index>(s));
     at += speech.acoustic.rows();
   }
   for (Index p = 0; p < kPhones; ++p) data.labels.classes.push_back(fmt::format("{}", p));

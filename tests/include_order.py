@@ -3,7 +3,8 @@
 
 The rules are the table of folders in ARCHITECTURE.md, and kept only there: a line "| `ops/` | core, linalg | ... |"
 lets files in tocca/ops/ include what lies in tocca/ops/, tocca/core/ and tocca/linalg/. An entry such as
-`evaluate/svm.h` allows one file, `all` allows every folder. Tests (*_test.cpp) and cli/ may include testing/ as well.
+`evaluate/svm.h` allows one file, `all` allows every folder. Tests (*_test.cpp, and what
+they share, test_*.h) and cli/ may include testing/ as well.
 
     python3 tests/include_order.py [ROOT]
 
@@ -60,7 +61,8 @@ def check(root):
             continue
         text = file.read_text(encoding="utf-8")
         for match in INCLUDE.finditer(text):
-            what = fault(rules, folder, path.stem.endswith("_test"), match[1] == '"', match[2])
+            is_test = path.stem.endswith("_test") or path.name.startswith("test_")
+            what = fault(rules, folder, is_test, match[1] == '"', match[2])
             if what:
                 faults.append(f"{path}:{text.count(chr(10), 0, match.start()) + 1}: {what}")
     return faults if files else faults + ["no sources found"]

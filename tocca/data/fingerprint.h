@@ -26,7 +26,7 @@ class Fingerprint {
   std::uint64_t value_ = 0xcbf29ce484222325ULL;
 };
 
-/// Samples enter by their ids, labels, targets and which row of each view they are.
+/// Samples enter by their ids, labels, targets, groups and which row of each view they are.
 void add_samples(Fingerprint& print, const Dataset& data);
 /// The same and the views: their names, their columns' names, and the columns by count, mean and variation.
 std::string fingerprint(const Dataset& data, const Context& context);

@@ -250,9 +250,9 @@ std::vector<int> strata_codes(const Dataset& data) {
 Split held_out_split(const Dataset& data, double fraction, const Rng& rng) {
   if (data.groups.empty()) return stratified_split(strata(data), data.views.size(), fraction, rng);
   if (std::set<Index>(data.groups.begin(), data.groups.end()).size() < 2) {
-    throw InputError("groups",
-                     "all samples are of one group, need two to hold one of them out; leave groups out, or "
-                     "hold nothing out");
+    throw InputError("groups", fmt::format("got {} samples of one group, need two groups to hold one out; take "
+                                           "validation = 0, or leave groups out",
+                                           data.views.size()));
   }
   return group_split(strata_codes(data), data.groups, fraction, rng);
 }

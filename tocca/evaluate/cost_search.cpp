@@ -213,7 +213,8 @@ double choose_cost(const Samples& samples, SparseRows& sparse, const CostSearch&
   const auto fold_count = static_cast<int>(std::min<Index>(search.options.folds, samples.smallest_class()));
   if (fold_count >= 2) return search_cost(samples, sparse, fold_count, search, rng, context);
   context.warn(fmt::format(
-      "[{}] a class has a single sample, so that nothing can be held out: taking C = 1 without a search", search.name));
+      "[{}] a class has a single sample or group, so that nothing can be held out: taking C = 1 without a search",
+      search.name));
   return kCostWithoutSearch;
 }
 

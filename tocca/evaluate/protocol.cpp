@@ -28,7 +28,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 struct Part {
   Matrix<double> rows;
   std::vector<int> codes;
-  std::vector<Index> groups;  // empty where the data have none
+  std::vector<Index> groups;
 };
 
 std::vector<int> codes_of(const Labels& labels, const std::vector<Index>& samples) {
@@ -40,7 +40,7 @@ std::vector<int> codes_of(const Labels& labels, const std::vector<Index>& sample
 Part projections(const FittedModel& model, const Dataset& data, Index view, const Context& context) {
   const auto samples = samples_with_view(data.views, view);
   return {transform(model, data.views, view, samples, context), codes_of(data.labels, samples),
-          data.groups.empty() ? std::vector<Index>{} : groups_of(data, samples)};
+          groups_of(data, samples)};
 }
 
 Index labelled(std::span<const int> codes) {

@@ -16,8 +16,8 @@ using SvmOptions = CostOptions;
 /// L2-regularised squared-hinge loss, one-versus-rest, with an (also regularised) bias feature of 1: each class
 /// minimises ½‖w‖² + C Σ max(0, 1 − y wᵀx)². Fitted on rows with y ≥ 0; the cost is chosen by stratified k-fold
 /// accuracy (the smaller one on ties), then all labelled rows are used. k is lowered to the size of the smallest class
-/// (in groups) where that is less; with a class of one sample nothing can be held out, and C = 1 is taken with a
-/// warning. Classes without samples are never predicted: their bias is the lowest number. x (n × d), y (n) in −1 ...
+/// (in groups) where that is less; with a class of one sample or group nothing can be held out, and C = 1 is taken with
+/// a warning. Classes without samples are never predicted: their bias is the lowest number. x (n × d), y (n) in −1 ...
 /// class_count − 1.
 ///
 /// Same seed, same result, for any number of threads. When the context is cancelled the search stops and the best cost

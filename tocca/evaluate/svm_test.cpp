@@ -92,25 +92,38 @@ TEST(Svm, SearchHoldsOutAllRowsOfASample) {
   EXPECT_GE(fit(twice, 2).cost, 0.5);
 }
 
-// Patients with samples of several classes; one class is two patients', so that a fold may leave none of it to learn
-// from.
 TEST(Svm, SearchHoldsOutGroupsOfSeveralClasses) {
-  Clouds once = make_clouds(100, 60, 2, 0.12);
+  const Clouds once = make_clouds(100, 60, 2, 0.12);
   Clouds twice{Matrix<double>(200, 60), once.y};
   twice.x << once.x, once.x;
   twice.y.insert(twice.y.end(), once.y.begin(), once.y.end());
   SvmOptions together;
   for (Index i = 0; i < 200; ++i) together.groups.push_back(i % 100 / 3);
   EXPECT_LT(fit(twice, 2, together).cost, 0.5);
-  Clouds rare = make_clouds(90, 4, 2, 3);
-  SvmOptions few;
-  for (Index i = 0; i < 90; ++i) {
-    few.groups.push_back(i / 6);
-    if (i == 0 || i == 6) rare.y[static_cast<std::size_t>(i)] = 2;
+}
+
+// A large group has nearly all of a class, and is alone in its fold: what is left to learn from has one sample of the
+// class or none. The others are far apart, so that any cost gets them right.
+TEST(Svm, AFoldMayLackAClass) {
+  struct Rows {
+    int count, code;
+    Index group;
+  };
+  constexpr Rows kRows[] = {{80, 2, 0}, {1, 2, 1}, {20, 0, 1}, {60, 0, 2}, {40, 1, 3}, {40, 1, 4}};
+  Clouds data{Matrix<double>(241, 2), {}};
+  SvmOptions options;
+  Rng rng(1);
+  for (const Rows& rows : kRows) {
+    for (int i = 0; i < rows.count; ++i) {
+      data.x.row(static_cast<Index>(data.y.size())) << (rows.code == 0 ? -3 : 3) + 0.1 * rng.normal(),
+          (rows.code == 2 ? 5 : -5) + 0.1 * rng.normal();
+      data.y.push_back(rows.code);
+      options.groups.push_back(rows.group);
+    }
   }
-  const LinearClassifier svm = fit(rare, 3, few);
+  const LinearClassifier svm = fit(data, 3, options);
   EXPECT_TRUE(svm.weights.allFinite());
-  EXPECT_GT(accuracy(svm.predict(rare.x), rare.y), 0.9);
+  EXPECT_EQ(accuracy(svm.predict(data.x), data.y), 1);
 }
 
 TEST(Svm, TiesTakeTheSmallestCostInAnyOrder) {

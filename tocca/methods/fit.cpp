@@ -144,7 +144,7 @@ void add_augmentation(TrainingData& data, const FittedModel& model, const Option
   };
 }
 
-// Columns enter by their means and scales in training; samples by their ids, labels, targets and which views they have.
+// Columns enter by their means and scales in training; samples as in add_samples.
 std::string fingerprint(const FittedModel& model, const Dataset& training, const Dataset* validation) {
   Fingerprint print;
   for (const auto& [name, value] : model.options) print.add(name + "=" + value);
@@ -160,17 +160,26 @@ std::string fingerprint(const FittedModel& model, const Dataset& training, const
   return print.text();
 }
 
-// Samples of which nothing is known would only make the batches' share of the others smaller where nothing but the
-// heads learns.
-Dataset learnt_from(const Method& method, const Dataset& training) {
-  const bool heads_alone = method.task == Task::heads && method.agreement == Agreement::none && !method.decorrelation &&
-                           method.projection == Projection::identity && !method.reconstruction && !method.clusters;
+// Samples of which nothing is known would only make the others' share of the batches smaller where nothing learns from
+// them.
+Dataset learnt_from(const Method& method, Dataset training) {
+  const bool from_labels = (method.task == Task::heads || method.task == Task::lda) && !method.clusters;
+  const bool from_all = method.agreement != Agreement::none || method.decorrelation || method.pretraining ||
+                        method.projection != Projection::identity || method.reconstruction;
+  if (!from_labels || from_all) return training;
   std::vector<Index> known;
   for (Index i = 0; i < training.views.size(); ++i) {
     if (training.labelled(i)) known.push_back(i);
   }
-  const bool all = static_cast<Index>(known.size()) == training.views.size();
-  return heads_alone && !all ? training.select(known) : training;
+  if (static_cast<Index>(known.size()) == training.views.size()) return training;
+  training = training.select(known);
+  for (const View& view : training.views.views) {
+    if (view.present() >= 2) continue;
+    throw InputError("fit", fmt::format("view '{}': got {} training samples that are labelled, need 2; hold less out, "
+                                        "leave the view away, or take a method that learns from the others, too",
+                                        view.name, view.present()));
+  }
+  return training;
 }
 
 TrainSummary fit_network(FittedModel& model, const Method& method, const Dataset& training, const Dataset* validation,
@@ -202,13 +211,34 @@ struct Parts {
   std::optional<Dataset> validation;
 };
 
-Parts split(const Method& method, Dataset training, const Dataset* validation, const Options& options) {
+// With whole groups held out, the rest need not have every class.
+void tell_what_groups_take(const Parts& parts, const Context& context) {
+  const Labels before = strata(parts.training), after = strata(*parts.validation);
+  for (std::size_t c = 0; c < before.classes.size(); ++c) {
+    const auto has = [&](const Labels& labels) {
+      return std::find(labels.codes.begin(), labels.codes.end(), static_cast<int>(c)) != labels.codes.end();
+    };
+    if (has(before) || !has(after)) continue;
+    context.warn(
+        fmt::format("class '{}': all its samples are of the groups that are held out, so that it is not learnt",
+                    before.classes[c]));
+  }
+  if (before.labelled() > 0 && after.labelled() == 0) {
+    context.warn(
+        "none of the samples in the groups that are held out is labelled, so that they cannot tell when to stop");
+  }
+}
+
+Parts split(const Method& method, Dataset training, const Dataset* validation, const Options& options,
+            const Context& context) {
   const bool needed = method.family == Family::deep || options.view_weights == "validation";
   if (!needed) return {std::move(training), std::nullopt};
   if (validation != nullptr) return {std::move(training), *validation};
   if (options.validation <= 0) return {std::move(training), std::nullopt};
-  const Split parts = held_out_split(training, options.validation, Rng(options.seed).split("validation"));
-  return {training.select(parts.train), training.select(parts.test)};
+  const Split chosen = held_out_split(training, options.validation, Rng(options.seed).split("validation"));
+  Parts parts{training.select(chosen.train), training.select(chosen.test)};
+  if (!training.groups.empty()) tell_what_groups_take(parts, context);
+  return parts;
 }
 
 // Early fusion: one view of all columns, of the samples that have every view.
@@ -217,7 +247,8 @@ Dataset fuse(const Dataset& data) {
     throw InputError("fit",
                      fmt::format("fusion = early: no sample has all {} views; take fusion = late", data.views.count()));
   }
-  Dataset fused{{data.views.samples, {concatenate(data.views, "all")}}, data.labels, data.targets, data.groups};
+  Dataset fused = data;
+  fused.views = {data.views.samples, {concatenate(data.views, "all")}};
   return fused.select(samples_with_view(fused.views, 0));
 }
 
@@ -323,6 +354,10 @@ FitResult fit(const Dataset& data, const Dataset* given_validation, const Option
     if (view.name != "all") continue;
     throw InputError("fit", "view 'all': in results this name stands for all views together; give it another name");
   }
+  if (!data.groups.empty() && static_cast<Index>(data.groups.size()) != data.views.size()) {
+    throw InputError("fit", fmt::format("groups: got {}, need {}, one for each sample, or none", data.groups.size(),
+                                        data.views.size()));
+  }
   const Method method = resolve(options, options.fusion == "early" ? 1 : data.views.count());
   Dataset complete = prepare_data(data, method, options, context, "training");
   std::optional<Dataset> validation;
@@ -331,7 +366,7 @@ FitResult fit(const Dataset& data, const Dataset* given_validation, const Option
   }
   check_dataset(method, complete, validation ? &*validation : nullptr);
   check_task(options, complete);
-  Parts parts = split(method, std::move(complete), validation ? &*validation : nullptr, options);
+  Parts parts = split(method, std::move(complete), validation ? &*validation : nullptr, options, context);
   keep_label_fraction(parts.training, options);
   check_targets(method, parts.training);  // of what is left of them
   std::optional<JointMoments> columns;

@@ -188,7 +188,7 @@ TEST(Fit, EarlyStoppingHoldsOutWholeGroups) {
   }
   data.groups.assign(120, 0);
   EXPECT_THAT(error_message<InputError>([&] { fit(data, nullptr, quick("nn"), {}); }),
-              HasSubstr("all samples are of one group"));
+              HasSubstr("got 120 samples of one group"));
 }
 
 // A network that learns from labels alone has the same batches, and so the same bits, without the samples that have
@@ -213,6 +213,65 @@ TEST(Fit, UnlabelledSamplesAreNoPartOfATrainingThatCannotUseThem) {
   };
   EXPECT_EQ(scores("nn", data), scores("nn", data.select(labelled)));
   EXPECT_NE(scores("tocca-nd", data), scores("tocca-nd", data.select(labelled))) << "agreement learns from all";
+  Dataset few = data;
+  for (Index i = 1; i < 120; ++i) {
+    if (i % 3 == 0) few.views.views[1].row_of_sample[static_cast<std::size_t>(i)] = -1;
+  }
+  EXPECT_THAT(error_message<InputError>([&] { scores("nn", few); }), HasSubstr("class"));
+}
+
+// What it is for: pre-training learns from the unlabelled ones.
+TEST(Fit, PretrainingUsesUnlabelledSamples) {
+  Dataset data = make_shared(120, 3, 0.3, 1);
+  std::vector<Index> labelled;
+  for (Index i = 0; i < 120; ++i) {
+    if (i % 3 == 0) labelled.push_back(i);
+    if (i % 3 != 0) data.labels.codes[static_cast<std::size_t>(i)] = -1;
+  }
+  const auto weights = [&](const Dataset& training) {
+    Options options = quick("tocca-nd");
+    options.agreement = "none";
+    options.pretraining = "trace-norm";
+    options.standardize = "none";
+    options.validation = 0;
+    return fit(training, nullptr, options, {}).model.network->parameters.values();
+  };
+  const auto all = weights(data), some = weights(data.select(labelled));
+  EXPECT_FALSE(std::equal(all.begin(), all.end(), some.begin(), some.end()));
+}
+
+TEST(Fit, SaysWhatGroupsTakeAway) {
+  Dataset data = make_shared(120, 3, 0.3, 1);
+  for (Index i = 0; i < 120; ++i) data.groups.push_back(data.labels.codes[static_cast<std::size_t>(i)]);
+  std::string warnings;
+  Context context;
+  context.log = [&](LogLevel, std::string_view text) { warnings += text; };
+  fit(data, nullptr, quick("nn"), context);
+  EXPECT_THAT(warnings, HasSubstr("all its samples are of the groups that are held out"));
+  data.groups.pop_back();
+  EXPECT_THAT(error_message<InputError>([&] { fit(data, nullptr, quick("svm"), {}); }),
+              HasSubstr("groups: got 119, need 120"));
+}
+
+// Every sample twice, with and without the copies in one group: learning by heart looks best to a search that has a
+// copy on the other side.
+TEST(Fit, SearchesOfCostKeepGroupsTogether) {
+  const Dataset once = make_shared(60, 3, 1.5, 1);
+  std::vector<Index> doubled;
+  for (Index i = 0; i < 120; ++i) doubled.push_back(i % 60);
+  Dataset twice = once.select(doubled);
+  const auto costs = [&](const char* method) {
+    const FittedModel model = fit(twice, nullptr, quick(method), {}).model;
+    std::vector<double> found;
+    for (const LinearClassifier& classifier : model.classifiers) found.push_back(classifier.cost);
+    return found;
+  };
+  for (const char* method : {"svm", "rcca"}) {
+    twice.groups.clear();
+    const auto apart = costs(method);
+    twice.groups = doubled;
+    EXPECT_NE(costs(method), apart) << method;
+  }
 }
 
 TEST(Fit, ViewsWithoutACommonSampleCannotBeTied) {

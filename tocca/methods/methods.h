@@ -60,13 +60,13 @@ struct FitResult {
 
 /// Fits options.method, with the parts of its recipe that options set otherwise (resolve.h), to the labels and targets
 /// of `training`. `validation` (may be null) is used for early stopping by deep methods; without it, a stratified
-/// part of `training` is held out (options.validation). Nothing but `training` enters preprocessing, weights and the
-/// final CCA.
+/// part of `training` is held out (options.validation), of whole groups where it has groups. Nothing but `training`
+/// enters preprocessing, weights and the final CCA.
 ///
 /// Throws InputError: an option out of range; labels missing, of a single class, or with a class of one sample;
 /// a target without values, without events or constant; labels or targets that the method cannot learn; parts of a
 /// recipe that do not go together; the wrong number of views; a view with NaN or infinite values; a view that is
-/// constant throughout.
+/// constant throughout; all samples of one group, where some are to be held out.
 /// Numerical trouble (divergence, a reduced rank) is told in the summary and the log. When no
 /// epoch was finished there is nothing to return: throws Interrupted, or Error where training diverged.
 FitResult fit(const Dataset& training, const Dataset* validation, const Options& options, const Context& context);

@@ -115,10 +115,11 @@ class Runner {
     for (const TrialRecord& there : store_.trials(work.study)) {
       const bool ours = there.number < work.limit;
       if (!ours || there.settings == trials[static_cast<std::size_t>(there.number)].settings) continue;
-      throw InputError(store_.path().empty() ? "compare" : store_.path(),
-                       fmt::format("split {} of '{}' is there with other samples, labels or values; choose another "
-                                   "store, or repeat what it was begun with",
-                                   there.number + 1, comparison_.study));
+      throw InputError(
+          store_.path().empty() ? "compare" : store_.path(),
+          fmt::format("split {} of '{}' is there with other samples, labels, groups or values; choose another "
+                      "store, or repeat what it was begun with",
+                      there.number + 1, comparison_.study));
     }
   }
 

@@ -196,11 +196,21 @@ void run_until_done(std::span<const TrialWork> works, Board& board, std::size_t 
   }
 }
 
+}  // namespace
+
+Dataset learnt_data(const Dataset& data, const ScoringOptions& scoring, const Options& options) {
+  Dataset seen = data;
+  if (!scoring.metric.cross_view() || find_method(options.method).needs_labels) return seen;
+  seen.labels = {};
+  seen.targets.clear();
+  return seen;
+}
+
+namespace {
+
 FoldRecord fit_and_score(const FoldFit& fold, FittedModel* model, const Context& context) {
   const auto start = std::chrono::steady_clock::now();
-  // Without labels CCA does not fit a classifier of its own, which the protocol has no use for.
-  const bool unsupervised = fold.scoring.metric.cross_view() && !find_method(fold.options.method).needs_labels;
-  const auto seen = [&](const Dataset& data) { return unsupervised ? Dataset{data.views, {}, {}, data.groups} : data; };
+  const auto seen = [&](const Dataset& data) { return learnt_data(data, fold.scoring, fold.options); };
   const Dataset training = seen(fold.training);
   std::optional<Dataset> validation;
   if (fold.validation != nullptr) validation = seen(*fold.validation);

@@ -48,6 +48,9 @@ struct FoldFit {
   Options options;
   ScoringOptions scoring;
 };
+/// What a method learns from: `data` without labels, where the metric is of the cross-view protocol and the method does
+/// not need them. With labels CCA would fit a classifier of its own, which the protocol has no use for.
+Dataset learnt_data(const Dataset& data, const ScoringOptions& scoring, const Options& options);
 /// One fold. `model`, where not null, receives what was fitted. A state in context.checkpoint that is of another fit,
 /// or damaged, is removed. Throws Interrupted when the context was cancelled; TrialFailed when training diverged, or
 /// with what `fit` throws for these settings and data; CheckpointError and std::bad_alloc as they are.
