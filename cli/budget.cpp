@@ -1,10 +1,12 @@
 #include "cli/budget.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "cli/timing.h"
 #include "tocca/methods/resolve.h"
+#include "tocca/search/trial_runner.h"
 
 namespace tocca::cli {
 namespace {
@@ -35,12 +37,11 @@ FitCost measure_cost(const Comparison& comparison, const std::string& method, co
   alone.workers = nullptr;
   alone.progress = {};
   alone.log = {};
-  const bool unsupervised = comparison.scoring.metric.cross_view() && !resolved.needs_labels;
-  Dataset training = split.training;
-  if (unsupervised) training.labels = {};
-  if (unsupervised) training.targets = {};
+  const Dataset training = learnt_data(split.training, comparison.scoring, options);
+  std::optional<Dataset> validation;
+  if (split.validation) validation = learnt_data(*split.validation, comparison.scoring, options);
   const auto start = Clock::now();
-  const FitResult fitted = fit(training, split.validation ? &*split.validation : nullptr, options, alone);
+  const FitResult fitted = fit(training, validation ? &*validation : nullptr, options, alone);
   FitCost cost;
   cost.fit = seconds_since(start) * (deep ? epochs / (resolved.pretraining ? 2 : 1) : 1);
   const auto scoring = Clock::now();
