@@ -175,8 +175,29 @@ void check(const CompareRequest& request) {
     require_not_input("--out", outputs.back().second, inputs);
   }
   require_distinct(outputs);
-  if (request.splits < 0) throw InputError("--splits", fmt::format("got {}, need 1 or more", request.splits));
+  if (request.splits < 0 || request.splits > 1000) {
+    throw InputError("--splits", fmt::format("got {}, need 1 to 1000", request.splits));
+  }
   if (request.tune < 0) throw InputError("--tune", fmt::format("got {}, need 0 or more", request.tune));
+}
+
+// Whether a method has nothing to show at all.
+bool tell_failures(const ComparisonResult& result, Session& session) {
+  if (result.failed > 0) {
+    session.warn(
+        fmt::format("{} fit{} failed; the table is of the others", result.failed, result.failed == 1 ? "" : "s"));
+  }
+  bool nothing = false;
+  for (const MethodOutcome& outcome : result.methods) {
+    if (std::isfinite(outcome.mean.mean)) continue;
+    nothing = true;
+    const auto failed = std::find_if(outcome.splits.begin(), outcome.splits.end(),
+                                     [](const TrialRecord& trial) { return trial.state == TrialState::failed; });
+    session.warn(
+        fmt::format("{} has no value: {}", outcome.method,
+                    failed != outcome.splits.end() ? failed->reason : "the metric could not be measured in any split"));
+  }
+  return nothing;
 }
 
 int run_compare(const CompareRequest& request, Session& session) {
@@ -202,7 +223,7 @@ int run_compare(const CompareRequest& request, Session& session) {
   }
   const bool given = std::all_of(cut.splits.begin(), cut.splits.end(),
                                  [](const ComparisonSplit& split) { return split.validation.has_value(); });
-  if (!varies_recipe(comparison.space)) warn_without_effect(request.settings, methods, given, session);
+  if (!varies_recipe(comparison.space)) warn_without_effect(request.settings, methods, options, given, session);
   const std::unique_ptr<TrialStore> store = open_store(request.store, session);
   ComparisonResult result;
   {
@@ -225,8 +246,7 @@ int run_compare(const CompareRequest& request, Session& session) {
                {{"differences", json_differences(result, comparison)},
                 {"failed", result.failed},
                 {"interrupted", result.interrupted}});
-  if (result.failed > 0) session.warn(fmt::format("{} fits failed; the table is of the others", result.failed));
-  if (!result.interrupted) return kSuccess;
+  if (!result.interrupted) return tell_failures(result, session) ? kFailed : kSuccess;
   session.warn(request.store.empty() ? "interrupted: the table holds what was finished"
                                      : "interrupted: the same command goes on from there");
   return kInterrupted;

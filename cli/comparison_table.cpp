@@ -42,6 +42,15 @@ std::string views_text(const Score& score) {
   return own ? score.test_view : fmt::format("{} → {}", score.train_view, score.test_view);
 }
 
+// With the target, where there are several.
+std::string column_text(const ComparisonResult& result, const Score& score) {
+  const bool several = std::any_of(result.scores.begin(), result.scores.end(), [&](const ComparedScore& other) {
+    return other.what.metric == score.metric && other.what.target != score.target;
+  });
+  return several ? fmt::format("{} {}", score.target.empty() ? "labels" : score.target, views_text(score))
+                 : views_text(score);
+}
+
 // Besides the metric itself: the same figure of single views, or of each pair.
 std::vector<const ComparedScore*> related(const ComparisonResult& result, const Metric& metric,
                                           const std::string& method) {
@@ -52,6 +61,21 @@ std::vector<const ComparedScore*> related(const ComparisonResult& result, const 
     if (score.method == method && same) scores.push_back(&score);
   }
   return scores;
+}
+
+// Methods without a shared space have no figure across views, and their own stands in its place.
+std::string own_view_note(const ComparisonResult& result, const Metric& metric) {
+  if (!metric.cross_view()) return "";
+  std::vector<std::string> names;
+  for (const MethodOutcome& outcome : result.methods) {
+    const auto scores = related(result, metric, outcome.method);
+    const bool across = std::any_of(scores.begin(), scores.end(), [](const ComparedScore* score) {
+      return score->what.train_view != score->what.test_view;
+    });
+    if (!across && !scores.empty()) names.push_back(outcome.method);
+  }
+  if (names.empty()) return "";
+  return fmt::format("{}: no shared space, so that it is learnt and tested on the same view\n", join(names, ", "));
 }
 
 double seconds_of(const MethodOutcome& outcome) {
@@ -76,7 +100,7 @@ std::string comparison_text(const ComparisonResult& result, const Comparison& co
   std::vector<std::string> columns;
   for (const std::string& method : comparison.methods) {
     for (const ComparedScore* score : related(result, metric, method)) {
-      const std::string name = views_text(score->what);
+      const std::string name = column_text(result, score->what);
       if (std::find(columns.begin(), columns.end(), name) == columns.end()) columns.push_back(name);
     }
   }
@@ -88,14 +112,15 @@ std::string comparison_text(const ComparisonResult& result, const Comparison& co
                     fmt::format("{}", outcome.mean.count)});
     const auto scores = related(result, metric, outcome.method);
     for (const std::string& column : columns) {
-      const auto found = std::find_if(scores.begin(), scores.end(),
-                                      [&](const ComparedScore* score) { return views_text(score->what) == column; });
+      const auto found = std::find_if(scores.begin(), scores.end(), [&](const ComparedScore* score) {
+        return column_text(result, score->what) == column;
+      });
       rows.back().push_back(found == scores.end() ? "–"
                                                   : value_text((*found)->mean.mean, (*found)->mean.standard_error));
     }
     rows.back().push_back(fmt::format("{:.1f}", seconds_of(outcome)));
   }
-  return align(rows);
+  return align(rows) + own_view_note(result, metric);
 }
 
 std::string differences_text(const ComparisonResult& result, const Comparison& comparison) {

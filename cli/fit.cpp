@@ -178,12 +178,17 @@ int run_fit(const FitRequest& request, Session& session) {
   require_writable("--model", request.model);
   std::vector<std::string> inputs = input_files(request.data);
   inputs.push_back(request.settings.config);
-  require_not_input("--model", request.model, inputs);
+  std::vector<std::pair<std::string, std::string>> outputs{{"--model", request.model}};
   if (!request.checkpoint.empty()) {
     require_writable("--checkpoint", request.checkpoint);
-    inputs.push_back(request.model);
-    require_not_input("--checkpoint", request.checkpoint, inputs);
+    outputs.emplace_back("--checkpoint", request.checkpoint);
   }
+  for (const char* file : {"report.html", "history.csv"}) {
+    if (request.report.empty()) continue;
+    outputs.emplace_back("--report", (std::filesystem::path(request.report) / file).string());
+  }
+  require_distinct(outputs);
+  for (const auto& [option, path] : outputs) require_not_input(option, path, inputs);
   const LoadedData data = load(request.data, session);
   const LabelledData labelled = load_labelled(request.data, request.settings, data, options, session);
   const Dataset& dataset = labelled.dataset;
@@ -205,7 +210,7 @@ int run_fit(const FitRequest& request, Session& session) {
     save_model(result.model, request.model);
   }
   if (!request.report.empty()) write_report(request.report, result, dataset, options, session, context);
-  warn_without_effect(request.settings, {resolve(options, views_of(options, dataset))}, false, session);
+  warn_without_effect(request.settings, {resolve(options, views_of(options, dataset))}, options, false, session);
   tell(request, data, result, options, session);
   if (result.summary.status != TrainStatus::interrupted) return kSuccess;
   session.warn(fmt::format("interrupted: the model so far is saved in {}", request.model));

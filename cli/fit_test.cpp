@@ -124,6 +124,15 @@ TEST(Fit, ChecksWhereItWritesBeforeItTrains) {
   expect_refused(files, to(file + "/model"), "not a folder");
   expect_refused(files, to(files.dir.path().string()), "is a folder");
   expect_refused(files, files.fit({"--report", file + "/report"}), "cannot make the folder");
+  std::filesystem::create_directory(files.dir.file("run"));
+  expect_refused(files, with(to(files.dir.file("run/report.html")), {"--report", files.dir.file("run")}),
+                 "is written by --model, too");
+  expect_refused(files, with(to(files.dir.file("m")), {"--checkpoint", files.dir.file("m")}), "is written by --model");
+  const std::string history = files.dir.write("run/history.csv", content(files.dir.file("left.csv")));
+  expect_refused(files,
+                 {"fit", "--labels", files.labels(), "--view", "left=" + history, "--model", files.dir.file("m"),
+                  "--report", files.dir.file("run")},
+                 "is an input of this command");
 }
 
 TEST(Fit, WarnsOfOptionsWithoutEffect) {

@@ -46,7 +46,8 @@ void check_leak(const LoadedData& data, const LabelColumn& labels) {
 struct Columns {
   std::string path;
   std::vector<std::string> names;
-  bool answers;  // what is to be predicted
+  bool answers;      // what is to be predicted
+  bool tell = true;  // what joining them has to say
 };
 
 std::vector<LabelTexts> join_columns(const DataRequest& request, const LoadedData& data, const Columns& columns,
@@ -59,7 +60,9 @@ std::vector<LabelTexts> join_columns(const DataRequest& request, const LoadedDat
     // What joining has to say is the same for every column.
     texts.push_back({column.column, join_labels(data.views, column, data.by_id, texts.empty() ? &report : nullptr)});
   }
-  for (const std::string& message : report.messages) session.info(message);
+  for (const std::string& message : report.messages) {
+    if (columns.tell) session.info(message);
+  }
   return texts;
 }
 
@@ -169,7 +172,8 @@ std::vector<LabelTexts> load_columns(const std::string& option, const std::strin
   std::vector<std::string> names = split_columns(source.column);
   if (source.column.empty()) names = label_columns(source.path, {request.id_column});
   if (names.empty()) throw InputError(option, fmt::format("{}: there is no column", source.path));
-  return join_columns(request, data, {source.path, names, false}, session);
+  // A sample without a group is refused, and told apart from one without a label.
+  return join_columns(request, data, {source.path, names, false, option != "--groups"}, session);
 }
 
 LabelledData load_dataset(const DataRequest& request, const LoadedData& data, const std::vector<TargetSource>& sources,
@@ -177,7 +181,8 @@ LabelledData load_dataset(const DataRequest& request, const LoadedData& data, co
   LabelledData labelled{{data.views, {}, {}}, {}};
   if (!request.groups.empty()) labelled.dataset.groups = load_groups(request, data, session);
   for (const TargetSource& source : sources) {
-    const std::vector<LabelTexts> columns = load_labels(request, data, source.columns, session);
+    const bool first = &source == sources.data();
+    const auto columns = join_columns(request, data, {data.label_path, source.columns, true, first}, session);
     std::vector<std::string> names;
     std::vector<std::vector<std::string>> texts;
     for (const LabelTexts& column : columns) {

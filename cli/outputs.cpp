@@ -13,6 +13,7 @@
 #include "tocca/core/error.h"
 #include "tocca/core/file.h"
 #include "tocca/core/text.h"
+#include "tocca/data/text.h"
 
 namespace tocca::cli {
 namespace fs = std::filesystem;
@@ -21,7 +22,7 @@ void require_writable(const std::string& option, const std::string& path) {
   std::error_code ignored;
   const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
   if (path.empty()) throw InputError(option, "got an empty name, need a file to write");
-  if (fs::path(path).extension() == ".gz") {
+  if (lower_case(path).ends_with(".gz")) {
     throw InputError(option, fmt::format("'{}': files are not packed when they are written; leave out .gz", path));
   }
   if (fs::is_directory(path, ignored)) throw InputError(option, fmt::format("'{}' is a folder, need a file", path));

@@ -31,7 +31,13 @@ const Reproducible& find_experiment(const std::string& name) {
   throw InputError("reproduce", unknown_name("experiment", name, names));
 }
 
-void check(const ReproduceRequest& request) {
+// Options whose value does not tell whether they were given.
+struct Given {
+  const CLI::Option* frames;
+  const CLI::Option* validation_images;
+};
+
+void check(const ReproduceRequest& request, const Given& options) {
   if (request.splits < 0 || request.splits > 1000) {
     throw InputError("--splits", fmt::format("got {}, need 1 to 1000", request.splits));
   }
@@ -49,6 +55,15 @@ void check(const ReproduceRequest& request) {
   belongs(!request.labels.empty(), "--labels", {"breast"});
   belongs(!request.fractions.empty(), "--fractions", {"xrmb"});
   belongs(request.synthetic, "--synthetic", {"xrmb"});
+  belongs(options.frames->count() > 0, "--frames", {"xrmb"});
+  belongs(options.validation_images->count() > 0, "--validation-images", {"mnist"});
+  belongs(!request.data.empty(), "--data", {"mnist", "breast", "xrmb"});
+  if (request.synthetic && !request.data.empty()) {
+    throw InputError("--data", "--synthetic makes its own data; need one of the two");
+  }
+  if (!request.synthetic && options.frames->count() > 0) {
+    throw InputError("--frames", "it is the number of frames that --synthetic makes; give both, or none");
+  }
   belongs(request.budget.has_value(), "--budget", {"mnist", "breast", "xrmb"});
   belongs(request.tune > 0, "--tune", {"mnist", "breast", "xrmb"});
   belongs(request.splits > 0, "--splits", {"mnist", "breast", "xrmb"});
@@ -60,9 +75,9 @@ void check(const ReproduceRequest& request) {
   }
 }
 
-int run_reproduce(const ReproduceRequest& request, Session& session) {
+int run_reproduce(const ReproduceRequest& request, const Given& given, Session& session) {
   const Reproducible& experiment = find_experiment(request.experiment);
-  check(request);
+  check(request, given);
   if (experiment.make == nullptr) return run_runtime(request, session);
   Context context = session.context();
   return run_paper_experiment(experiment.make(request, session, context), request, session);
@@ -97,11 +112,14 @@ Action set_up_reproduce(CLI::App& app) {
       ->type_name("N,...")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--validation-images", request->validation_images,
-                 "mnist: of the 10,000 images kept for validation, how many are used: scoring all of them after each "
-                 "epoch costs more than training when n is small")
-      ->type_name("N")
-      ->capture_default_str();
+  Given given{};
+  given.validation_images =
+      app.add_option(
+             "--validation-images", request->validation_images,
+             "mnist: of the 10,000 images kept for validation, how many are used: scoring all of them after each "
+             "epoch costs more than training when n is small")
+          ->type_name("N")
+          ->capture_default_str();
   app.add_option("--labels", request->labels, "breast: columns of labels (default er, pr, subtype)")
       ->type_name("A,B")
       ->delimiter(',')
@@ -111,12 +129,14 @@ Action set_up_reproduce(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_flag("--synthetic", request->synthetic, "xrmb: data made in the shape of the corpus instead of --data");
-  app.add_option("--frames", request->frames, "xrmb: frames of synthetic data")->type_name("N")->capture_default_str();
+  given.frames = app.add_option("--frames", request->frames, "xrmb: frames of synthetic data")
+                     ->type_name("N")
+                     ->capture_default_str();
   add_set_option(app, request->settings);
   app.add_option("--out", request->out,
                  "Folder for report.html, tables, and results.db, from which the same command goes on")
       ->type_name("DIR");
-  return [request](Session& session) { return run_reproduce(*request, session); };
+  return [request, given](Session& session) { return run_reproduce(*request, given, session); };
 }
 
 }  // namespace tocca::cli

@@ -139,6 +139,12 @@ TEST(Reproduce, MistakesAreOneClearLine) {
   EXPECT_THAT(refused({"reproduce", "xrmb", "--data", folder}), HasSubstr("XRMBf2KALDI_window7_single1.mat"));
   EXPECT_THAT(refused(small_xrmb({"--frames", "10"})), HasSubstr("--frames"));
   EXPECT_THAT(refused(small_xrmb({"--fractions", "2"})), HasSubstr("--fractions"));
+  EXPECT_THAT(refused(small_xrmb({"--fractions", "0.1,0.1"})), HasSubstr("0.1 is given twice"));
+  EXPECT_THAT(refused({"reproduce", "xrmb", "--synthetic", "--frames", "99999999999999"}), HasSubstr("need at most"));
+  EXPECT_THAT(refused(small_xrmb({"--data", folder})), HasSubstr("need one of the two"));
+  EXPECT_THAT(refused(small_xrmb({"--methods", "lda,svm"})), HasSubstr("'svm' has no place"));
+  EXPECT_THAT(refused({"reproduce", "breast", "--data", folder, "--frames", "100"}),
+              HasSubstr("in breast, but in xrmb"));
   EXPECT_THAT(refused(small_xrmb({"--budget", "0"})), HasSubstr("--budget"));
   EXPECT_THAT(refused(small_xrmb({"--n", "100"})), HasSubstr("it has no place in xrmb, but in mnist"));
   EXPECT_THAT(refused({"reproduce", "runtime", "--budget", "1"}), HasSubstr("no place in runtime"));

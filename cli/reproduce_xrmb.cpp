@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
+#include <set>
 #include <system_error>
 
 #include "cli/paper_experiment.h"
@@ -86,7 +87,9 @@ class Xrmb {
  public:
   Xrmb(const ReproduceRequest& request, const Session& session, const Context& context)
       : request_(request), options_(usual_options()) {
+    std::set<double> seen;
     for (const double fraction : request.fractions) {
+      if (!seen.insert(fraction).second) throw InputError("--fractions", fmt::format("{} is given twice", fraction));
       if (!(fraction > 0 && fraction <= 1)) {
         throw InputError("--fractions", fmt::format("got {}, need more than 0, at most 1", fraction));
       }
@@ -110,6 +113,10 @@ class Xrmb {
     add("softmax", {"nn", "tocca-w", "tocca-sd", "tocca-nd"}, 1, false);
     for (const double fraction : request_.fractions) {
       add(fmt::format("{:g} % of the labels", 100 * fraction), {"nn", "tocca-w"}, fraction, false);
+    }
+    for (const std::string& method : request_.methods) {
+      if (placed_.contains(method)) continue;
+      throw InputError("--methods", fmt::format("'{}' has no place in Tables 2 and 3", method));
     }
     experiment_.tune_once = request_.tune > 0;
     if (request_.synthetic) experiment_.paper_column = "paper, real speech";
@@ -136,6 +143,7 @@ class Xrmb {
     for (std::string& method : methods) {
       const auto& asked = request_.methods;
       const bool wanted = asked.empty() || std::find(asked.begin(), asked.end(), method) != asked.end();
+      if (wanted) placed_.insert(method);
       if (wanted) comparison.methods.push_back(std::move(method));
     }
     if (comparison.methods.empty()) return;
@@ -153,6 +161,7 @@ class Xrmb {
   }
 
   const ReproduceRequest& request_;
+  std::set<std::string> placed_;  // methods that some cell has
   Options options_;
   SearchSpace space_;
   std::vector<ComparisonSplit> splits_;
@@ -163,9 +172,7 @@ class Xrmb {
 
 PaperExperiment xrmb_experiment(const ReproduceRequest& request, const Session& session, const Context& context) {
   Xrmb xrmb(request, session, context);
-  PaperExperiment experiment = xrmb.make();
-  if (experiment.cells.empty()) throw InputError("--methods", "none of them has a place in Tables 2 and 3");
-  return experiment;
+  return xrmb.make();
 }
 
 }  // namespace tocca::cli

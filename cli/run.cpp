@@ -53,16 +53,26 @@ void refuse_extras(const CLI::App& app) {
   throw InputError(app.get_name(), unknown_name("option", first.substr(0, first.find('=')), option_names(app)));
 }
 
-// "$FILE" with nothing in it is a mistake, not a wish to do without.
+// "$FILE" with nothing in it is a mistake, not a wish to do without, or to take the next option for the value.
 void refuse_empty(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
-    const std::vector<std::string>& given = option->results();
-    if (std::find(given.begin(), given.end(), "") == given.end()) continue;
-    throw InputError(option->get_name(), "got an empty text; give a value, or leave the option out");
+    for (const std::string& given : option->results()) {
+      if (given.empty()) {
+        throw InputError(option->get_name(), "got an empty text; give a value, or leave the option out");
+      }
+      if (given.front() == '-' && app.get_option_no_throw(given) != nullptr) {
+        throw InputError(option->get_name(), fmt::format("got '{}', which is an option; give a value", given));
+      }
+    }
   }
 }
 
 void parse(CLI::App& app, std::vector<std::string> arguments) {
+  for (const std::string& argument : arguments) {
+    if (!argument.starts_with("--") || !argument.ends_with('=')) continue;
+    throw InputError(argument.substr(0, argument.size() - 1),
+                     "got an empty text; give a value, or leave the option out");
+  }
   std::reverse(arguments.begin(), arguments.end());  // the parser takes them off the end
   try {
     app.parse(std::move(arguments));

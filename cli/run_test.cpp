@@ -10,6 +10,7 @@ namespace tocca::cli {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using testing::lines;
 using testing::Outcome;
@@ -55,6 +56,16 @@ TEST(Run, OffersNearNames) {
   expect_refused(tocca({"transfrom"}), "did you mean transform");
   expect_refused(tocca({"inspect", "x.csv", "--jsn"}), "did you mean --json");
   expect_refused(tocca({"fit", "--vew", "a=b.csv"}), "did you mean --view");
+}
+
+TEST(Run, AnEmptyValueIsNotTheNextOption) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"fit", "--model=", "-q"}, {"fit", "--model", ""}, {"fit", "--model", "-q"}}) {
+    const Outcome outcome = tocca(testing::with(arguments, {"--view", "a=a.csv"}));
+    EXPECT_EQ(outcome.code, kBadInput);
+    EXPECT_THAT(outcome.err,
+                AnyOf(HasSubstr("[--model] got an empty text"), HasSubstr("[--model] got '-q', which is")));
+  }
 }
 
 TEST(Run, RefusesBadUsage) {

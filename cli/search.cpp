@@ -69,7 +69,7 @@ SearchOptions search_options(const SearchRequest& request, const Options& option
   const Method method = resolve(search.options, views_of(search.options, samples.training));
   // Where the recipe itself varies, what has no effect on one trial may have one on another.
   if (!varies_recipe(space)) {
-    warn_without_effect(request.settings, {method}, search.options.view_weights != "validation", session);
+    warn_without_effect(request.settings, {method}, search.options, true, session);
   }
   search.space = restrict_space(space, method);
   if (search.space.parameters.empty()) {

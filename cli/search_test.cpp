@@ -28,16 +28,22 @@ using testing::with;
 class Study : public Files {
  public:
   Study() {
-    std::ostringstream words, groups;
+    std::ostringstream words, groups, three, gaps;
     words << "sample,run0,run1\n";
     groups << "sample,patient\n";
+    three << "sample,patient\n";
+    gaps << "sample,patient\n";
     for (int i = 0; i < 90; ++i) {
       const char* const kinds[] = {"train", "train", "train", "val", "test", "none"};
       words << 'p' << i << ',' << kinds[i % 6] << ',' << kinds[(i + 1) % 5] << '\n';
       groups << 'p' << i << ',' << i / 3 << '\n';
+      three << 'p' << i << ',' << i / 30 << '\n';
+      gaps << 'p' << i << ',' << (i == 1 ? "NA" : "a") << '\n';
     }
     dir.write("split.csv", words.str());
     dir.write("groups.csv", groups.str());
+    dir.write("three.csv", three.str());
+    dir.write("gaps.csv", gaps.str());
     dir.write("space.toml",
               "[options]\nepochs = 3\nhidden_size = 8\nn_components = 3\n\n[space]\n"
               "learning_rate = { log_uniform = [1e-3, 1e-1] }\ndropout = [0, 0.2]\n");
@@ -228,8 +234,40 @@ TEST(CompareCommand, ShuffledLabelsAreAtChance) {
   }
 }
 
+TEST(CompareCommand, AMethodWithoutAValueIsAFailure) {
+  const Study files;
+  const Outcome outcome =
+      tocca(files.compare({"--methods", "rcca,tocca-w", "--set", "covariance=batch", "--set", "batch_size=2"}));
+  EXPECT_EQ(outcome.code, kFailed);
+  EXPECT_THAT(outcome.err, HasSubstr("tocca-w has no value: "));
+  EXPECT_THAT(outcome.out, HasSubstr("rcca"));
+}
+
+TEST(CompareCommand, ShowsEveryTarget) {
+  const Study files;
+  std::ostringstream targets;
+  targets << "sample,age,weight\n";
+  for (int i = 0; i < 90; ++i) targets << 'p' << i << ',' << i << ',' << (i * 7) % 50 << '\n';
+  std::vector<std::string> arguments = files.compare({"--methods", "tocca-nd", "--task", "regression", "--json"});
+  *std::find(arguments.begin(), arguments.end(), files.labels()) =
+      files.dir.write("t.csv", targets.str()) + ":age,weight";
+  arguments.pop_back();
+  const Outcome outcome = tocca(arguments);
+  ASSERT_EQ(outcome.code, kSuccess) << outcome.err;
+  EXPECT_THAT(lines(outcome.out)[0], AllOf(HasSubstr("age left"), HasSubstr("weight left"), HasSubstr("weight all")));
+}
+
+TEST(CompareCommand, SaysWhereACrossViewFigureIsNone) {
+  const Study files;
+  EXPECT_THAT(tocca(files.compare({"--metric", "cross_view_accuracy"})).out, HasSubstr("svm: no shared space"));
+}
+
 TEST(CompareCommand, MistakesAreOneClearLine) {
   const Study files;
+  expect_refused(tocca(files.compare({"--tune", "2", "--folds", "3", "--groups", files.dir.file("three.csv")})),
+                 "the search inside the training part of split 1 (--inner-folds): folds: got 5, need at most 2");
+  expect_refused(tocca(files.compare({"--groups", files.dir.file("gaps.csv")})), "sample 'p1' has no group");
+  expect_refused(tocca(files.compare({"--groups", files.dir.file("gaps.csv") + ":"})), "[--groups] got");
   expect_refused(tocca(files.compare({"--methods", "tocca"})), "unknown method 'tocca'");
   expect_refused(tocca(files.compare({"--baseline", "cca"})), "baseline");
   expect_refused(tocca(files.compare({"--preset", "default"})), "without --tune");

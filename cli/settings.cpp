@@ -47,6 +47,7 @@ std::string value_text(const std::string& where, const OptionField& field, const
       if (part.is_array()) throw InputError(where, fmt::format("{}: got an array in an array, need one", field.name));
       parts.push_back(value_text(where, field, part));
     }
+    if (parts.empty()) throw InputError(where, fmt::format("{}: got an empty array", field.name));
     return join(parts, ",");
   }
   throw InputError(where, fmt::format("{}: got {}, need {}", field.name, type_name(node),
@@ -207,14 +208,17 @@ void fix_settings(const SettingsRequest& request, SearchSpace& space) {
   std::erase_if(space.options, [&](const auto& option) { return fixed.contains(option.first); });
 }
 
-void warn_without_effect(const SettingsRequest& request, const std::vector<Method>& methods, bool held_out_otherwise,
-                         Session& session) {
+void warn_without_effect(const SettingsRequest& request, const std::vector<Method>& methods, const Options& options,
+                         bool held_out_otherwise, Session& session) {
   std::vector<std::string> idle;
+  const bool trains =
+      std::any_of(methods.begin(), methods.end(), [](const Method& method) { return method.family == Family::deep; });
   bool validation = false;
   for (const std::string& name : names_set(request)) {
     const auto has = [&](const Method& method) { return has_effect(method, name); };
-    if (std::none_of(methods.begin(), methods.end(), has)) idle.push_back(name);
-    validation = validation || name == "validation";
+    const bool holds_nothing_out = name == "validation" && !trains && options.view_weights != "validation";
+    if (holds_nothing_out || std::none_of(methods.begin(), methods.end(), has)) idle.push_back(name);
+    validation = validation || (name == "validation" && trains && options.view_weights != "validation");
   }
   std::vector<std::string> names;
   for (const Method& method : methods) names.push_back(fmt::format("'{}'", method.name));

@@ -37,8 +37,8 @@ void fix_settings(const SettingsRequest& request, SearchSpace& space);
 
 /// Warns of options that were set and change nothing with any of these methods (resolved, see methods/resolve.h), and
 /// of `validation` where training stops by samples that are held out otherwise.
-void warn_without_effect(const SettingsRequest& request, const std::vector<Method>& methods, bool held_out_otherwise,
-                         Session& session);
+void warn_without_effect(const SettingsRequest& request, const std::vector<Method>& methods, const Options& options,
+                         bool held_out_otherwise, Session& session);
 
 /// Reads a config file into `options`. Throws InputError naming file, line and key: not TOML, an unknown key, a value
 /// of the wrong type or out of range.

@@ -220,7 +220,8 @@ Dataset join(const std::vector<Speech>& speakers, std::size_t first, std::size_t
 }  // namespace
 
 SpeechData make_speech_like(Index frames, const Rng& rng, const Context& context) {
-  constexpr Index kLeast = 20;  // frames of a speaker
+  constexpr Index kLeast = 20;               // frames of a speaker
+  constexpr Index kMostFrames = 10'000'000;  // 15 GB
   double shares = 0;
   for (int part = 0; part < 3; ++part) shares += static_cast<double>(kSpeakers[part]) * kShare[part];
   const auto length = [&](int part) { return static_cast<Index>(static_cast<double>(frames) / shares * kShare[part]); };
@@ -228,6 +229,7 @@ SpeechData make_speech_like(Index frames, const Rng& rng, const Context& context
     throw InputError("--frames",
                      fmt::format("got {}, need at least {}", frames, std::ceil(kLeast / kShare[2] * shares)));
   }
+  if (frames > kMostFrames) throw InputError("--frames", fmt::format("got {}, need at most {}", frames, kMostFrames));
   const World world(rng.split("world"));
   std::vector<Index> lengths;
   for (int part = 0; part < 3; ++part) {

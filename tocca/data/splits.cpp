@@ -204,7 +204,8 @@ std::vector<int> group_folds(const std::vector<int>& codes, const std::vector<In
 }
 
 Split group_split(const std::vector<int>& codes, const std::vector<Index>& groups, double fraction, const Rng& rng) {
-  constexpr std::uint64_t kDraws = 20;
+  // The best balanced of some draws. Of many it would be the same one for every seed, and repeats of it no repeats.
+  constexpr std::uint64_t kDraws = 4, kMostDraws = 20;
   const std::vector<std::vector<std::size_t>> members = rows_of_groups(codes, groups);
   check_folds(2, members.size(), "groups");
   std::map<int, double> total;
@@ -212,7 +213,8 @@ Split group_split(const std::vector<int>& codes, const std::vector<Index>& group
   const double wanted = fraction * static_cast<double>(codes.size());
   double least = std::numeric_limits<double>::infinity();
   std::vector<int> best;
-  for (std::uint64_t draw = 0; draw < kDraws; ++draw) {
+  std::size_t fewest_lost = total.size() + 1;  // classes that are on one side alone
+  for (std::uint64_t draw = 0; draw < kDraws || (fewest_lost > 0 && draw < kMostDraws); ++draw) {
     std::vector<int> held_out(codes.size(), 0);
     std::map<int, double> held;
     double rows = 0;
@@ -230,8 +232,13 @@ Split group_split(const std::vector<int>& codes, const std::vector<Index>& group
       ++taken;
     }
     double imbalance = 0;
-    for (const auto& [code, count] : total) imbalance += std::pow(held[code] / count - fraction, 2);
-    if (imbalance >= least) continue;
+    std::size_t lost = 0;
+    for (const auto& [code, count] : total) {
+      imbalance += std::pow(held[code] / count - fraction, 2);
+      if (code >= 0 && (held[code] == 0 || held[code] == count)) ++lost;
+    }
+    if (std::pair(lost, imbalance) >= std::pair(fewest_lost, least)) continue;
+    fewest_lost = lost;
     least = imbalance;
     best = held_out;
   }

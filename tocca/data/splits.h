@@ -35,8 +35,8 @@ std::vector<int> grouped_folds(const std::vector<int>& codes, const std::vector<
 /// from 2 to the number of groups.
 std::vector<int> group_folds(const std::vector<int>& codes, const std::vector<Index>& groups, int k, Rng rng);
 
-/// Holds out whole groups with about `fraction` of the rows, at least one group and not all: of some random draws the
-/// one whose held-out part has the classes most evenly. 0 < fraction < 1; at least two groups.
+/// Holds out whole groups with about `fraction` of the rows, at least one group and not all: of a few random draws the
+/// one that leaves most classes on both sides, and has them most evenly. 0 < fraction < 1; at least two groups.
 Split group_split(const std::vector<int>& codes, const std::vector<Index>& groups, double fraction, const Rng& rng);
 
 /// Holds out about `fraction` of the samples of `data`: each class (see `strata`) alike, or whole groups, where it has

@@ -211,8 +211,15 @@ struct Parts {
   std::optional<Dataset> validation;
 };
 
-// With whole groups held out, the rest need not have every class.
+// With whole groups held out, the rest need not have every class, or any value of a target.
 void tell_what_groups_take(const Parts& parts, const Context& context) {
+  for (std::size_t t = 0; t < parts.training.targets.size(); ++t) {
+    if (parts.training.targets[t].known() > 0 || parts.validation->targets[t].known() == 0) continue;
+    throw InputError("groups",
+                     fmt::format("target '{}': all its values are of the groups that are held out; take another "
+                                 "seed, or validation = 0",
+                                 parts.training.targets[t].name()));
+  }
   const Labels before = strata(parts.training), after = strata(*parts.validation);
   for (std::size_t c = 0; c < before.classes.size(); ++c) {
     const auto has = [&](const Labels& labels) {

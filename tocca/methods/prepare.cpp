@@ -76,14 +76,21 @@ void check_target(const Target& target) {
   for (Index c = 0; c < target.values.cols(); ++c) {
     double least = std::numeric_limits<double>::infinity();
     double most = -least;
+    Index known = 0;
     for (Index i = 0; i < target.values.rows(); ++i) {
       if (!target.known(i) || std::isnan(target.values(i, c))) continue;
+      ++known;
       least = std::min(least, target.values(i, c));
       most = std::max(most, target.values(i, c));
     }
     const std::string& column = target.columns[static_cast<std::size_t>(c)];
     if (least > most)
       throw InputError("labels", fmt::format("column '{}': no sample has a value; leave it out", column));
+    if (known == 1) {
+      throw InputError("labels", fmt::format("column '{}': got 1 training sample with a value, need at least 2; label "
+                                             "more, or hold less out",
+                                             column));
+    }
     const bool event = target.kind == TargetKind::survival && c == 1;
     if (event && most == 0) {
       throw InputError("labels",

@@ -14,7 +14,7 @@ bool classifies_linearly(const Method& m) { return m.family == Family::linear_cl
 // A linear classifier with a cost of errors predicts the classes.
 bool has_cost(const Method& m) {
   const bool own_head = has_heads(m) || m.clusters;
-  return !own_head && m.classifier != Classifier::lda;
+  return !own_head && m.classifier != Classifier::lda && m.family != Family::sparse_pls;
 }
 bool has_ridge(const Method& m) { return m.ridge; }
 bool sparse(const Method& m) { return m.family == Family::sparse_pls; }
@@ -37,7 +37,7 @@ constexpr Rule kRules[] = {
     {"input_noise", deep},
     {"image_shift", deep},
     {"image_width", deep},
-    {"view_dropout", [](const Method& m) { return deep(m) && m.shared_head; }},
+    {"view_dropout", deep},
     {"mixup", has_heads},
     {"class_weights", has_heads},
     {"label_smoothing", has_heads},
@@ -46,7 +46,7 @@ constexpr Rule kRules[] = {
     {"batches", deep},
     {"agreement_weight", agrees},
     {"decorrelation_weight", [](const Method& m) { return deep(m) && m.decorrelation; }},
-    {"whitening_epsilon", [](const Method& m) { return deep(m) && whitens(m); }},
+    {"whitening_epsilon", [](const Method& m) { return deep(m) && (whitens(m) || m.task == Task::lda); }},
     {"reconstruction_weight", [](const Method& m) { return m.reconstruction; }},
     {"private_components", [](const Method& m) { return m.reconstruction; }},
     {"private_weight", [](const Method& m) { return m.reconstruction; }},

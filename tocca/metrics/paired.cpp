@@ -28,20 +28,22 @@ double student_two_sided(double t, Index degrees) {
 PairedTest corrected_resampled_t_test(std::span<const double> differences, double test_share) {
   const MeanAndError mean = mean_and_standard_error(differences);
   PairedTest test{.difference = mean.mean, .count = mean.count};
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   if (mean.count < 2) {
-    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
     test.standard_error = test.t = test.p = kNaN;
     return test;
   }
   const auto j = static_cast<double>(mean.count);
   const double variance = mean.standard_error * mean.standard_error * j;  // s²
   test.standard_error = std::sqrt((1 / j + test_share) * variance);
-  if (test.standard_error == 0) {
-    const double infinite = std::copysign(std::numeric_limits<double>::infinity(), mean.mean);
-    test.t = mean.mean == 0 ? 0 : infinite;
-  } else {
-    test.t = mean.mean / test.standard_error;
+  // The same difference every time, but for rounding, says nothing of how it varies.
+  constexpr double kRounding = 1e-12;
+  if (test.standard_error <= kRounding * std::abs(mean.mean)) {
+    test.t = test.p = mean.mean == 0 ? 0 : kNaN;
+    if (mean.mean == 0) test.p = 1;
+    return test;
   }
+  test.t = mean.mean / test.standard_error;
   test.p = student_two_sided(test.t, mean.count - 1);
   return test;
 }

@@ -68,7 +68,21 @@ class Runner {
       throw InputError("compare", "settings are to be searched once for all splits, which needs a validation set");
     }
     comparison_.space.validate();
+    check_inner();
     require_measurable(comparison_.scoring.metric, comparison_.splits[0].training);
+  }
+
+  // That every training part can be cut as the search inside it will want it.
+  void check_inner() const {
+    for (std::size_t s = 0; s < comparison_.splits.size() && comparison_.tune > 0; ++s) {
+      if (comparison_.splits[s].validation) continue;
+      try {
+        resample(comparison_.splits[s].training, comparison_.inner, Rng());
+      } catch (const InputError& error) {
+        throw InputError("compare", fmt::format("the search inside the training part of split {} (--inner-folds): {}",
+                                                s + 1, without_place(error.what())));
+      }
+    }
   }
 
   [[nodiscard]] SearchSpace space_for(const Options& options) const {

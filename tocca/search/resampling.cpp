@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <set>
+#include <string>
 
 #include "tocca/core/error.h"
+#include "tocca/data/fingerprint.h"
 
 namespace tocca {
 namespace {
@@ -37,12 +40,25 @@ Split split_at(const std::vector<int>& folds, int fold) {
   return split;
 }
 
-void add_folds(std::vector<Split>& splits, const Dataset& data, const Resampling& how, const Rng& rng) {
+// One repeat: all folds, or one random split.
+std::vector<Split> draw(const Dataset& data, const Resampling& how, const Rng& rng) {
+  if (how.folds == 0) return {held_out_split(data, how.held_out, rng)};
   const int k = static_cast<int>(how.folds);
   const std::vector<int> codes = strata_codes(data);
   const std::vector<int> folds =
       data.groups.empty() ? stratified_folds(codes, k, rng) : group_folds(codes, data.groups, k, rng);
+  std::vector<Split> splits;
   for (int fold = 0; fold < k; ++fold) splits.push_back(split_at(folds, fold));
+  return splits;
+}
+
+// The same for the same held-out parts, in whatever order.
+std::string print_of(const std::vector<Split>& splits) {
+  std::set<std::vector<Index>> parts;
+  for (const Split& split : splits) parts.insert(split.test);
+  Fingerprint print;
+  for (const std::vector<Index>& part : parts) print.add_numbers(part);
+  return print.text();
 }
 
 }  // namespace
@@ -55,15 +71,24 @@ std::string Resampling::text() const {
 }
 
 std::vector<Split> resample(const Dataset& data, const Resampling& how, const Rng& rng) {
+  constexpr std::uint64_t kTries = 50;
   check(data, how);
   std::vector<Split> splits;
+  std::set<std::string> seen;
   for (Index repeat = 0; repeat < how.repeats; ++repeat) {
     const Rng own = rng.split("repeat", static_cast<std::uint64_t>(repeat));
-    if (how.folds > 0) {
-      add_folds(splits, data, how, own);
-    } else {
-      splits.push_back(held_out_split(data, how.held_out, own));
+    std::vector<Split> drawn = draw(data, how, own);
+    for (std::uint64_t again = 0; again < kTries && seen.contains(print_of(drawn)); ++again) {
+      drawn = draw(data, how, own.split("again", again));
     }
+    if (!seen.insert(print_of(drawn)).second) {
+      throw InputError(
+          "resampling",
+          fmt::format("repeats: got {}, but only {} that differ were found of these {}, and the same split "
+                      "twice would count as two that agree; ask for fewer",
+                      how.repeats, repeat, data.groups.empty() ? "samples" : "groups"));
+    }
+    splits.insert(splits.end(), std::make_move_iterator(drawn.begin()), std::make_move_iterator(drawn.end()));
   }
   return splits;
 }

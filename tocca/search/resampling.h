@@ -22,7 +22,8 @@ struct Resampling {
 
 /// Splits of the samples of `data`, each class (see `strata`) spread evenly; where it has groups, as evenly as these
 /// allow.
-/// Throws InputError naming the option, its value and what is allowed.
+/// No repeat is another's twin. Throws InputError naming the option, its value and what is allowed, also where so many
+/// different repeats are not found.
 std::vector<Split> resample(const Dataset& data, const Resampling& how, const Rng& rng);
 
 }  // namespace tocca

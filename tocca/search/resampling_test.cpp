@@ -85,6 +85,36 @@ TEST(Resampling, RepeatsWithGroupsOfUnequalSizeDiffer) {
   }
 }
 
+// Groups of very unequal size, so that only some cuts come near the share asked for: all the same no split comes twice.
+TEST(Resampling, FewGroupsGiveDifferentSplitsOrNone) {
+  Dataset data = make_shared(120, 3, 0.3, 1);
+  for (const Index count : {3, 4, 6, 10}) {
+    data.groups.clear();
+    for (Index i = 0; i < 120; ++i) data.groups.push_back(std::min(i * i * count / (120 * 120), count - 1));
+    Index most = 0;
+    for (Index repeats = 1; repeats <= 8; ++repeats) {
+      std::set<std::vector<Index>> held_out;
+      try {
+        for (const Split& split : resample(data, {.repeats = repeats, .held_out = 0.25}, Rng(3))) {
+          held_out.insert(split.test);
+        }
+        EXPECT_EQ(static_cast<Index>(held_out.size()), repeats) << count;
+        most = repeats;
+      } catch (const InputError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("ask for fewer")) << count;
+        EXPECT_LT(count, 10);
+        break;
+      }
+    }
+    EXPECT_GE(most, 2) << count;
+  }
+  data.groups.assign(120, 0);
+  for (Index i = 0; i < 120; ++i) data.groups[static_cast<std::size_t>(i)] = i / 40;
+  EXPECT_EQ(resample(data, {.folds = 3}, Rng(1)).size(), 3U);
+  EXPECT_THAT(error_message<InputError>([&] { resample(data, {.folds = 3, .repeats = 2}, Rng(1)); }),
+              HasSubstr("repeats: got 2, but only 1 that differ were found of these groups"));
+}
+
 TEST(Resampling, RefusesWhatCannotBeCut) {
   Dataset data = make_shared(10, 3, 0.3, 1);
   const auto message = [&](const Resampling& how) {

@@ -110,7 +110,7 @@ class Search {
                            .rung = rung,
                            .limit = search_.trials,
                            .folds = folds(),
-                           .title = search_.halving ? fmt::format("{}, rung {}", name_, rung + 1) : name_,
+                           .title = search_.halving ? fmt::format("{}, rung {}", name_, rung) : name_,
                            .metric = search_.scoring.metric,
                            .run = [this](const TrialRecord& trial, Index fold, const Context& own) {
                              return run_fold(trial, fold, own);
