@@ -78,7 +78,8 @@ TEST(Reproduce, XrmbReadsTheCorpusAsPublished) {
     write_corpus(folder, format);
     const Outcome outcome = tocca(arguments);
     ASSERT_EQ(outcome.code, kSuccess) << outcome.err;
-    for (const auto& row : outcome.json().at("rows")) {
+    const auto told = outcome.json();
+    for (const auto& row : told.at("rows")) {
       EXPECT_EQ(row.at("n"), 600);
       const bool lda = row.at("method") == "lda" && row.at("compared").get<bool>();
       EXPECT_GT(row.at("mean"), lda ? 0.9 : 0.0);

@@ -11,6 +11,7 @@
 #include "tocca/evaluate/protocol.h"
 #include "tocca/methods/methods.h"
 #include "tocca/methods/resolve.h"
+#include "tocca/methods/test_fits.h"
 #include "tocca/testing/error_message.h"
 #include "tocca/testing/temp_dir.h"
 #include "tocca/testing/two_views.h"
@@ -79,14 +80,10 @@ Data data_for(const TaskRow& task) {
 }
 
 Options quick(const std::string& method, const std::string& task) {
-  Options options;
-  options.method = method;
+  Options options = testing::quick(method);
   options.task = task;
-  options.n_components = 4;
-  options.hidden_size = 32;
   options.epochs = 40;
   options.clusters = 4;
-  options.seed = 5;
   return options;
 }
 
