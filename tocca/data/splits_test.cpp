@@ -237,5 +237,25 @@ TEST(GroupFolds, RefuseImpossibleCounts) {
             "[folds] groups: got 1, need 2, one for each row");
 }
 
+// A class of two equal groups: holding out either is farther from a fifth of it than holding out neither.
+TEST(GroupSplit, LeavesClassesOnBothSidesWhereItCan) {
+  std::vector<int> codes;
+  std::vector<Index> groups;
+  for (Index i = 0; i < 40; ++i) {
+    codes.push_back(1);
+    groups.push_back(i / 20);
+  }
+  for (Index i = 0; i < 80; ++i) {
+    codes.push_back(0);
+    groups.push_back(2 + i / 2);
+  }
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Split split = group_split(codes, groups, 0.2, Rng(seed));
+    const auto of_class = std::count_if(split.test.begin(), split.test.end(),
+                                        [&](Index i) { return codes[static_cast<std::size_t>(i)] == 1; });
+    EXPECT_EQ(of_class, 20) << seed;
+  }
+}
+
 }  // namespace
 }  // namespace tocca

@@ -272,6 +272,16 @@ TEST(Fit, SearchesOfCostKeepGroupsTogether) {
     twice.groups = doubled;
     EXPECT_NE(costs(method), apart) << method;
   }
+  const FittedModel model = fit(once, nullptr, quick("rcca"), {}).model;
+  const Dataset test = make_shared(400, 3, 1.5, 2);
+  const auto across = [&] {
+    std::vector<double> values;
+    for (const Score& score : cross_view_scores(model, twice, test, {}, Rng(1), {})) values.push_back(score.value);
+    return values;
+  };
+  const auto together = across();
+  twice.groups.clear();
+  EXPECT_NE(across(), together);
 }
 
 TEST(Fit, ViewsWithoutACommonSampleCannotBeTied) {
