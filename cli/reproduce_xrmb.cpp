@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <numeric>
 #include <set>
@@ -129,7 +130,9 @@ class Xrmb {
         {"networks", fmt::format("{} × {} units, {} components, batches of {}, {} epochs, where they are not searched",
                                  options_.hidden_layers, options_.hidden_size, options_.n_components,
                                  options_.batch_size, options_.epochs)},
-        {"lda and nn", "of both views side by side"}};
+        {"lda and nn",
+         "of both views side by side; with few labels nn has smaller batches, so that it takes as many "
+         "steps"}};
     experiment_.remarks =
         "The paper: 4 × 1,000 units, batches of 50,000, 100 epochs, settings searched. Its text calls the view of 112 "
         "columns acoustic; in the corpus that is the one of 273.";
@@ -152,6 +155,12 @@ class Xrmb {
     if (joint) comparison.options.prediction = "joint";
     for (const char* method : {"lda", "nn"}) {
       comparison.options_of[method] = {{"fusion", "early"}, {"prediction", "own"}};
+    }
+    if (fraction < 1) {
+      // It learns from the labelled frames alone: in smaller batches as many steps as from all of them.
+      constexpr double kLeast = 32;
+      const double size = std::max(kLeast, std::round(fraction * static_cast<double>(options_.batch_size)));
+      comparison.options_of["nn"].emplace_back("batch_size", fmt::format("{}", size));
     }
     comparison.space = space_;
     comparison.tune = request_.tune;
