@@ -213,11 +213,17 @@ TEST(Fit, UnlabelledSamplesAreNoPartOfATrainingThatCannotUseThem) {
   };
   EXPECT_EQ(scores("nn", data), scores("nn", data.select(labelled)));
   EXPECT_NE(scores("tocca-nd", data), scores("tocca-nd", data.select(labelled))) << "agreement learns from all";
-  Dataset few = data;
-  for (Index i = 1; i < 120; ++i) {
-    if (i % 3 == 0) few.views.views[1].row_of_sample[static_cast<std::size_t>(i)] = -1;
-  }
-  EXPECT_THAT(error_message<InputError>([&] { scores("nn", few); }), HasSubstr("class"));
+}
+
+// The view has enough labels until others are kept for the experiment.
+TEST(Fit, AViewThatKeepsNoLabelsSaysSo) {
+  Dataset data = make_shared(120, 3, 0.3, 1);
+  for (std::size_t i = 8; i < 120; ++i) data.views.views[1].row_of_sample[i] = -1;
+  Options options = quick("nn");
+  options.validation = 0;
+  options.label_fraction = 0.05;
+  EXPECT_THAT(error_message<InputError>([&] { fit(data, nullptr, options, {}); }),
+              HasSubstr("view 'right': got 1 training samples that are labelled, need 2"));
 }
 
 // What it is for: pre-training learns from the unlabelled ones.

@@ -21,7 +21,8 @@ struct PairedTest {
 /// C. Nadeau, Y. Bengio, Inference for the generalization error, Machine Learning 52, 2003.
 ///
 /// `differences` (J); NaN are left out. With test_share = 0 it is Student's paired t-test. Fewer than two differences:
-/// all NaN but difference. All equal: p is 1 where they are 0, otherwise 0.
+/// all NaN but difference. All equal, but for rounding: t is 0 and p 1 where they are 0, otherwise both NaN, as nothing
+/// is known of their variation.
 PairedTest corrected_resampled_t_test(std::span<const double> differences, double test_share);
 
 /// P(|T| ≥ |t|) of Student's t distribution with a whole number of degrees of freedom ≥ 1, by the finite series of M.

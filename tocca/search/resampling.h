@@ -21,9 +21,8 @@ struct Resampling {
 };
 
 /// Splits of the samples of `data`, each class (see `strata`) spread evenly; where it has groups, as evenly as these
-/// allow.
-/// No repeat is another's twin. Throws InputError naming the option, its value and what is allowed, also where so many
-/// different repeats are not found.
+/// allow. No two repeats are the same. Throws InputError naming the option, its value and what is allowed, also where
+/// so many different repeats are not found.
 std::vector<Split> resample(const Dataset& data, const Resampling& how, const Rng& rng);
 
 }  // namespace tocca
