@@ -21,6 +21,12 @@ double guarded_inverse(double gap, double epsilon) {
   return gap / length / length;
 }
 
+/// ε for quotients of these singular values; above 0 for the zero matrix too.
+double least_gap(const Vector<double>& values) {
+  constexpr double kLeast = 1e-290;
+  return std::max(1e-8 * values(0), kLeast);
+}
+
 /// diag(∂L/∂values) + M from P and Q (r × r).
 Matrix<double> inner_adjoint(const ThinSvd& svd, const ThinSvd& gradient, ConstMatrixRef<double> p,
                              ConstMatrixRef<double> q, double epsilon) {
@@ -95,8 +101,7 @@ Matrix<double> thin_svd_adjoint(const ThinSvd& svd, const ThinSvd& gradient) {
   detail::require_shape("thin_svd_adjoint", "the gradient of right_t", gradient.right_t, r, d);
   Matrix<double> x(n, d);
   if (r == 0) return x;
-  constexpr double kLeast = 1e-290;  // keeps quotients finite for the zero matrix too
-  const double epsilon = std::max(1e-8 * svd.values(0), kLeast);
+  const double epsilon = least_gap(svd.values);
   const Vector<double> inverse =
       svd.values.unaryExpr([epsilon](double value) { return guarded_inverse(value, epsilon); });
   Matrix<double> in_left(r, r), in_right(r, r);  // Uᵀ ∂L/∂U and (Vᵀ ∂L/∂V)ᵀ
@@ -113,6 +118,34 @@ Matrix<double> thin_svd_adjoint(const ThinSvd& svd, const ThinSvd& gradient) {
   multiply<double>(svd.left, right, x);
   multiply<double>(left, svd.right_t, x, 1, 1);
   return x;
+}
+
+Matrix<double> polar_factor(const ThinSvd& svd) {
+  Matrix<double> p(svd.left.rows(), svd.right_t.cols());
+  multiply<double>(svd.left, svd.right_t, p);
+  return p;
+}
+
+Matrix<double> polar_factor_adjoint(const ThinSvd& svd, ConstMatrixRef<double> gradient) {
+  const Index d = svd.values.size();
+  detail::require_shape("polar_factor_adjoint", "the matrix", svd.left, d, d);
+  detail::require_shape("polar_factor_adjoint", "the matrix", svd.right_t, d, d);
+  detail::require_shape("polar_factor_adjoint", "the gradient", gradient, d, d);
+  Matrix<double> half(d, d), g(d, d);
+  if (d == 0) return g;
+  multiply_at_b<double>(svd.left, gradient, half);
+  multiply_a_bt<double>(half, svd.right_t, g);
+  const double epsilon = least_gap(svd.values);
+  Matrix<double> m = Matrix<double>::Zero(d, d);
+  for (Index i = 0; i < d; ++i) {
+    for (Index j = 0; j < i; ++j) {
+      m(i, j) = (g(i, j) - g(j, i)) * guarded_inverse(svd.values(i) + svd.values(j), epsilon);
+      m(j, i) = -m(i, j);
+    }
+  }
+  multiply<double>(svd.left, m, half);
+  multiply<double>(half, svd.right_t, g);
+  return g;
 }
 
 }  // namespace tocca

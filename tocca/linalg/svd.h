@@ -42,4 +42,12 @@ LeftSvd left_svd(ConstMatrixRef<double> x);
 /// Throws InputError for shapes that do not agree.
 Matrix<double> thin_svd_adjoint(const ThinSvd& svd, const ThinSvd& gradient);
 
+/// P = U Vᵀ of X = U D Vᵀ, square (d × d): the orthogonal matrix nearest to X, continuous in X where D > 0, whether or
+/// not singular values are equal. P = polar_factor(thin_svd(X)).
+Matrix<double> polar_factor(const ThinSvd& svd);
+/// Given the gradient of a loss with respect to P (d × d), returns ∂L/∂X = U M Vᵀ with G = Uᵀ ∂L/∂P V and M_ij =
+/// (G_ij − G_ji) / (σᵢ + σⱼ), quotients guarded as in `thin_svd_adjoint`.
+/// Throws InputError for shapes that do not agree, or X not square.
+Matrix<double> polar_factor_adjoint(const ThinSvd& svd, ConstMatrixRef<double> gradient);
+
 }  // namespace tocca

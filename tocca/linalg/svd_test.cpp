@@ -163,6 +163,36 @@ TEST(ThinSvdAdjoint, TiesStayFiniteWhateverTheLoss) {
   }
 }
 
+// Σ C ∘ P against central differences, and P itself: orthogonal, and X = P S with S symmetric and nowhere negative.
+void check_polar_factor(const Matrix<double>& x) {
+  const ThinSvd svd = thin_svd(x);
+  const Matrix<double> p = polar_factor(svd), s = p.transpose() * x, c = random(x.rows(), x.cols(), "c");
+  EXPECT_LT(largest(p.transpose() * p - Matrix<double>::Identity(x.cols(), x.cols())), 1e-13);
+  EXPECT_LT(largest(s - s.transpose()), 1e-13);
+  EXPECT_NEAR(s.trace(), svd.values.sum(), 1e-12);
+  const auto loss = [&](const Matrix<double>& y) { return c.cwiseProduct(polar_factor(thin_svd(y))).sum(); };
+  EXPECT_LT(testing::max_gradient_error(loss, x, polar_factor_adjoint(svd, c), 1e-5), 1e-7);
+}
+
+TEST(PolarFactor, AdjointAgreesWithCentralDifferencesTiedOrNot) {
+  check_polar_factor(random(5, 5, "x"));
+  check_polar_factor(with_values(4, 4, {2, 1.5, 1.5, 1.5}));
+  check_polar_factor(with_values(3, 3, {1, 1 - 1e-12, 0.5}));
+  check_polar_factor(Matrix<double>::Identity(4, 4));
+  check_polar_factor(Matrix<double>::Constant(1, 1, -2));
+}
+
+TEST(PolarFactor, ZeroValuesStayFiniteAndShapesMustAgree) {
+  for (const Matrix<double>& x : {with_values(4, 4, {2, 1, 0, 0}), Matrix<double>(Matrix<double>::Zero(4, 4)),
+                                  Matrix<double>(1e-310 * random(4, 4, "x"))}) {
+    EXPECT_TRUE(polar_factor_adjoint(thin_svd(x), random(4, 4, "c")).allFinite());
+  }
+  EXPECT_EQ(polar_factor_adjoint(thin_svd(Matrix<double>(0, 0)), Matrix<double>(0, 0)).size(), 0);
+  EXPECT_THROW(polar_factor_adjoint(thin_svd(random(4, 3, "x")), random(4, 3, "c")), InputError);
+  EXPECT_THROW(polar_factor_adjoint(thin_svd(random(3, 4, "x")), random(3, 4, "c")), InputError);
+  EXPECT_THROW(polar_factor_adjoint(thin_svd(random(3, 3, "x")), random(3, 2, "c")), InputError);
+}
+
 TEST(ThinSvdAdjoint, OfNothingIsNothingAndShapesMustAgree) {
   const ThinSvd nothing = thin_svd(Matrix<double>(3, 0));
   EXPECT_EQ(thin_svd_adjoint(nothing, nothing).size(), 0);

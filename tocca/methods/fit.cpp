@@ -95,6 +95,7 @@ TrainOptions train_options(const Method& method, const NetworkShape& shape, cons
                      .private_weight = options.private_weight,
                      .weight_decay = options.weight_decay,
                      .perturbation = perturbation,
+                     .cca_basis = options.cca_basis == "aligned" ? CcaBasis::aligned : CcaBasis::canonical,
                      .margin = options.margin,
                      .head_weights = head_weights(shape, options),
                      .head_options = head_options(shape, method, training, options)};

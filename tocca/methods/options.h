@@ -46,6 +46,7 @@ struct Options {
   double private_weight = 1;            ///< of the covariance between shared and private components
   double momentum = 0.99;               ///< weight of the old running statistic
   std::string covariance = "running";   ///< running, batch: what whitening uses
+  std::string cca_basis = "aligned";    ///< aligned, canonical: coordinates of the CCA layer
   std::string projection = "auto";      ///< auto (the method's), identity, whiten, cca: of a network
   std::string agreement = "auto";       ///< auto (the method's), none, l2, trace-norm
   std::string decorrelation = "auto";   ///< auto (the method's), none, soft

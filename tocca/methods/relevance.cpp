@@ -52,6 +52,7 @@ constexpr Rule kRules[] = {
     {"private_weight", [](const Method& m) { return m.reconstruction; }},
     {"momentum", deep},
     {"covariance", [](const Method& m) { return deep(m) && whitens(m); }},
+    {"cca_basis", [](const Method& m) { return m.projection == Projection::cca; }},
     {"projection", deep},
     {"agreement", deep},
     {"decorrelation", deep},

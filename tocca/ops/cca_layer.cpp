@@ -1,5 +1,8 @@
 #include "tocca/ops/cca_layer.h"
 
+#include <fmt/format.h>
+
+#include "tocca/core/error.h"
 #include "tocca/linalg/blas.h"
 
 namespace tocca {
@@ -23,6 +26,25 @@ void project(const WhitenedView& view, const Matrix<double>& weights, MatrixRef<
   Matrix<double> projected(view.centred.rows(), weights.cols());
   multiply<double>(view.centred, weights, projected);
   b = projected.template cast<S>();
+}
+
+/// W₁ and W₂ from the pair and its decomposition.
+void weigh(const CcaLayerCache& cache, MatrixMap<double>& weights1, MatrixMap<double>& weights2) {
+  const Matrix<double>&root1 = cache.pair.view1.root, &root2 = cache.pair.view2.root;
+  if (cache.basis == CcaBasis::aligned) {
+    multiply<double>(root1, polar_factor(cache.svd), weights1);
+    weights2 = root2;
+    return;
+  }
+  multiply<double>(root1, cache.svd.left.leftCols(weights1.cols()), weights1);
+  multiply_a_bt<double>(root2, cache.svd.right_t.topRows(weights2.cols()), weights2);
+}
+
+void require_all_components(Index d1, Index d2, Index k) {
+  if (d1 == k && d2 == k) return;
+  throw InputError("cca_layer", fmt::format("aligned basis: got {} and {} columns and {} components, need the same "
+                                            "number of each; use the canonical basis",
+                                            d1, d2, k));
 }
 
 /// One view's way back through B = H̄ W, W = R U.
@@ -62,14 +84,15 @@ CovarianceGradients covariance_gradients(const WhitenedPair& pair, const Matrix<
 }  // namespace
 
 template <class S>
-void cca_layer_forward(ConstMatrixRef<S> h1, ConstMatrixRef<S> h2, const ViewPairOptions& options, double batch_number,
-                       CcaLayerStatistics& statistics, CcaLayerCache& cache, MatrixRef<S> b1, MatrixRef<S> b2) {
-  const Index k = statistics.weights1.cols();
+void cca_layer_forward(ConstMatrixRef<S> h1, ConstMatrixRef<S> h2, const ViewPairOptions& options, CcaBasis basis,
+                       double batch_number, CcaLayerStatistics& statistics, CcaLayerCache& cache, MatrixRef<S> b1,
+                       MatrixRef<S> b2) {
+  if (basis == CcaBasis::aligned) require_all_components(h1.cols(), h2.cols(), statistics.weights1.cols());
+  cache.basis = basis;
   cache.pair = whiten_pair<S>(h1, h2, options, batch_number, statistics.pair);
   cache.svd = thin_svd(cache.pair.t);
   orient(cache.pair.view1.root, cache.svd);
-  multiply<double>(cache.pair.view1.root, cache.svd.left.leftCols(k), statistics.weights1);
-  multiply_a_bt<double>(cache.pair.view2.root, cache.svd.right_t.topRows(k), statistics.weights2);
+  weigh(cache, statistics.weights1, statistics.weights2);
   statistics.centre1 = cache.pair.view1.centre;
   statistics.centre2 = cache.pair.view2.centre;
   cache.weights1 = statistics.weights1;
@@ -82,20 +105,25 @@ template <class S>
 void cca_layer_backward(const CcaLayerCache& cache, ConstMatrixRef<S> db1, ConstMatrixRef<S> db2, MatrixRef<S> dh1,
                         MatrixRef<S> dh2) {
   const ThinSvd& svd = cache.svd;
-  ProjectionGradients g1 = project_backward(cache.pair.view1, svd.left, cache.weights1, db1.template cast<double>());
-  ProjectionGradients g2 =
-      project_backward(cache.pair.view2, svd.right_t.transpose(), cache.weights2, db2.template cast<double>());
+  const bool aligned = cache.basis == CcaBasis::aligned;
+  // W_v = R_v U_v: of the second view U₂ = V, or aligned I, and of the first U₁ = U, or U Vᵀ.
+  const Matrix<double> u1 = aligned ? polar_factor(svd) : svd.left;
+  const Matrix<double> u2 =
+      aligned ? Matrix<double>::Identity(u1.rows(), u1.cols()) : Matrix<double>(svd.right_t.transpose());
+  ProjectionGradients g1 = project_backward(cache.pair.view1, u1, cache.weights1, db1.template cast<double>());
+  ProjectionGradients g2 = project_backward(cache.pair.view2, u2, cache.weights2, db2.template cast<double>());
   const Matrix<double> dt =
-      thin_svd_adjoint(svd, {g1.vectors, Vector<double>::Zero(svd.values.size()), g2.vectors.transpose()});
+      aligned ? polar_factor_adjoint(svd, g1.vectors)
+              : thin_svd_adjoint(svd, {g1.vectors, Vector<double>::Zero(svd.values.size()), g2.vectors.transpose()});
   whiten_pair_backward(cache.pair, covariance_gradients(cache.pair, dt, g1.root, g2.root), g1.centred, g2.centred);
   dh1 = g1.centred.template cast<S>();
   dh2 = g2.centred.template cast<S>();
 }
 
-#define TOCCA_INSTANTIATE(S)                                                                                    \
-  template void cca_layer_forward<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, const ViewPairOptions&, double,      \
-                                     CcaLayerStatistics&, CcaLayerCache&, MatrixRef<S>, MatrixRef<S>);          \
-  template void cca_layer_backward<S>(const CcaLayerCache&, ConstMatrixRef<S>, ConstMatrixRef<S>, MatrixRef<S>, \
+#define TOCCA_INSTANTIATE(S)                                                                                         \
+  template void cca_layer_forward<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, const ViewPairOptions&, CcaBasis, double, \
+                                     CcaLayerStatistics&, CcaLayerCache&, MatrixRef<S>, MatrixRef<S>);               \
+  template void cca_layer_backward<S>(const CcaLayerCache&, ConstMatrixRef<S>, ConstMatrixRef<S>, MatrixRef<S>,      \
                                       MatrixRef<S>);
 TOCCA_INSTANTIATE(float)
 TOCCA_INSTANTIATE(double)

@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "tocca/core/error.h"
 #include "tocca/linalg/cca.h"
 #include "tocca/ops/cca_layer.h"
 #include "tocca/ops/trace_norm.h"
@@ -153,7 +154,7 @@ TEST(TraceNorm, AddsTheWeightedGradientInFloatToo) {
 // One batch through the layer; the statistics are copied.
 struct Layer {
   Layer(const Matrix<double>& h1, const Matrix<double>& h2, Index components, const ViewPairOptions& options, double k,
-        Statistics pair)
+        Statistics pair, CcaBasis basis = CcaBasis::canonical)
       : centre1(1, h1.cols()),
         centre2(1, h2.cols()),
         weights1(h1.cols(), components),
@@ -162,7 +163,7 @@ struct Layer {
         b2(h2.rows(), components) {
     const auto map = [](Matrix<double>& m) { return MatrixMap<double>(m.data(), m.rows(), m.cols()); };
     CcaLayerStatistics statistics{pair.maps(), map(centre1), map(centre2), map(weights1), map(weights2)};
-    cca_layer_forward<double>(h1, h2, options, k, statistics, cache, b1, b2);
+    cca_layer_forward<double>(h1, h2, options, basis, k, statistics, cache, b1, b2);
   }
   CcaLayerCache cache;
   Matrix<double> centre1, centre2, weights1, weights2, b1, b2;
@@ -190,12 +191,13 @@ ProjectionLoss minus_cosine(const Matrix<double>& b1, const Matrix<double>& b2) 
 
 void check_layer_gradient(const std::function<ProjectionLoss(const Matrix<double>&, const Matrix<double>&)>& loss,
                           const Matrix<double>& h1, const Matrix<double>& h2, Index components,
-                          const ViewPairOptions& options, double k, const Statistics& statistics) {
+                          const ViewPairOptions& options, double k, const Statistics& statistics,
+                          CcaBasis basis = CcaBasis::canonical) {
   const auto value = [&](const Matrix<double>& x1, const Matrix<double>& x2) {
-    const Layer layer(x1, x2, components, options, k, statistics);
+    const Layer layer(x1, x2, components, options, k, statistics, basis);
     return loss(layer.b1, layer.b2).value;
   };
-  const Layer layer(h1, h2, components, options, k, statistics);
+  const Layer layer(h1, h2, components, options, k, statistics, basis);
   const ProjectionLoss at = loss(layer.b1, layer.b2);
   Matrix<double> d1(h1.rows(), h1.cols()), d2(h2.rows(), h2.cols());
   cca_layer_backward<double>(layer.cache, at.d1, at.d2, d1, d2);
@@ -246,18 +248,32 @@ INSTANTIATE_TEST_SUITE_P(Shapes, CcaLayerGradient,
                                            Case{20, 4, 3, true, 1}, Case{12, 3, 5, true, 7}, Case{2, 4, 3, true, 3},
                                            Case{3, 5, 5, true, 40}));
 
-// A loss that feels everything, with all components and with fewer.
+// A loss that feels everything.
+std::function<ProjectionLoss(const Matrix<double>&, const Matrix<double>&)> weighted(const Matrix<double>& w1,
+                                                                                     const Matrix<double>& w2) {
+  return [=](const Matrix<double>& b1, const Matrix<double>& b2) {
+    return ProjectionLoss{w1.cwiseProduct(b1).sum() + w2.cwiseProduct(b2).sum(), w1, w2};
+  };
+}
+// One that does not change when both projections are turned together.
+std::function<ProjectionLoss(const Matrix<double>&, const Matrix<double>&)> inner_products(const Vector<double>& w) {
+  return [=](const Matrix<double>& b1, const Matrix<double>& b2) {
+    return ProjectionLoss{w.dot(b1.cwiseProduct(b2).rowwise().sum()), w.asDiagonal() * b2, w.asDiagonal() * b1};
+  };
+}
+
+// With all components and with fewer.
 TEST_P(CcaLayerGradient, AgreesWithCentralDifferences) {
   const auto [m, d1, d2, running, k] = GetParam();
   Rng rng(static_cast<std::uint64_t>(100 * m + 10 * d1 + d2));
   const Statistics before(d1, d2, random_matrix(rng, 2 * (d1 + d2), d1 + d2));
   const Matrix<double> h1 = random_matrix(rng, m, d1), h2 = random_matrix(rng, m, d2);
+  const ViewPairOptions options{.ridge = 0.1, .momentum = 0.8, .running = running};
   for (Index components = std::min(d1, d2); components > 0; components = components / 2) {
     const Matrix<double> w1 = random_matrix(rng, m, components), w2 = random_matrix(rng, m, components);
-    const auto weighted = [&](const Matrix<double>& b1, const Matrix<double>& b2) {
-      return ProjectionLoss{w1.cwiseProduct(b1).sum() + w2.cwiseProduct(b2).sum(), w1, w2};
-    };
-    check_layer_gradient(weighted, h1, h2, components, {.ridge = 0.1, .momentum = 0.8, .running = running}, k, before);
+    check_layer_gradient(weighted(w1, w2), h1, h2, components, options, k, before);
+    if (components != d1 || components != d2) continue;
+    check_layer_gradient(weighted(w1, w2), h1, h2, components, options, k, before, CcaBasis::aligned);
   }
 }
 
@@ -267,25 +283,105 @@ TEST(CcaLayer, GradientOfAnInvariantLossIsRightWithTiedCorrelations) {
   const Layer layer(h1, h2, 3, options, 1, {3, 3});
   ASSERT_LT(layer.cache.svd.values(0) - layer.cache.svd.values(2), 1e-12);
   Rng rng(9);
-  const Vector<double> w = random_matrix(rng, 8, 1);
-  const auto inner_products = [&](const Matrix<double>& b1, const Matrix<double>& b2) {
-    return ProjectionLoss{w.dot(b1.cwiseProduct(b2).rowwise().sum()), w.asDiagonal() * b2, w.asDiagonal() * b1};
+  check_layer_gradient(inner_products(random_matrix(rng, 8, 1)), h1, h2, 3, options, 1, {3, 3});
+}
+
+TEST(CcaLayer, AlignedGradientOfAnyLossIsRightWithTiedCorrelations) {
+  const auto [h1, h2] = tied_views();
+  Rng rng(9);
+  const Matrix<double> w1 = random_matrix(rng, 8, 3), w2 = random_matrix(rng, 8, 3);
+  check_layer_gradient(weighted(w1, w2), h1, h2, 3, {.ridge = 1e-2, .running = false}, 1, {3, 3}, CcaBasis::aligned);
+}
+
+// Two batches with the same statistics before them, in both bases.
+struct Bases {
+  explicit Bases(Index d = 4) : rng(11), before(d, d, random_matrix(rng, 5 * d, 2 * d)) {}
+  Layer layer(const Matrix<double>& h1, const Matrix<double>& h2, CcaBasis basis) const {
+    return {h1, h2, h1.cols(), {.ridge = 0.1, .momentum = 0.8}, 5, before, basis};
+  }
+  Rng rng;
+  Statistics before;
+};
+
+TEST(CcaLayer, BasesDifferByOneRotationOfBothViews) {
+  Bases bases;
+  const Matrix<double> h1 = random_matrix(bases.rng, 7, 4), h2 = random_matrix(bases.rng, 7, 4);
+  const Layer canonical = bases.layer(h1, h2, CcaBasis::canonical), aligned = bases.layer(h1, h2, CcaBasis::aligned);
+  EXPECT_GT(max_error(canonical.b1, aligned.b1), 0.1);
+  EXPECT_LT(max_error(canonical.b1 * canonical.b1.transpose(), aligned.b1 * aligned.b1.transpose()), 1e-12);
+  EXPECT_LT(max_error(canonical.b2 * canonical.b2.transpose(), aligned.b2 * aligned.b2.transpose()), 1e-12);
+  EXPECT_LT(max_error(canonical.b1 * canonical.b2.transpose(), aligned.b1 * aligned.b2.transpose()), 1e-12);
+  // The second view is whitened and not turned; the cross-covariance is symmetric, its trace the sum of correlations.
+  EXPECT_LT(max_error(aligned.weights2, aligned.weights2.transpose()), 1e-12);
+  const Matrix<double> cross = aligned.weights1.transpose() * aligned.cache.pair.s12 * aligned.weights2;
+  EXPECT_LT(max_error(cross, cross.transpose()), 1e-12);
+  EXPECT_NEAR(cross.trace(), aligned.cache.svd.values.sum(), 1e-12);
+}
+
+TEST(CcaLayer, ALossBlindToRotationsHasTheSameGradientInBothBases) {
+  Bases bases;
+  const Matrix<double> h1 = random_matrix(bases.rng, 7, 4), h2 = random_matrix(bases.rng, 7, 4);
+  const auto loss = inner_products(random_matrix(bases.rng, 7, 1));
+  Matrix<double> d[2][2];
+  for (const CcaBasis basis : {CcaBasis::canonical, CcaBasis::aligned}) {
+    const Layer layer = bases.layer(h1, h2, basis);
+    const ProjectionLoss at = loss(layer.b1, layer.b2);
+    Matrix<double>(&own)[2] = d[basis == CcaBasis::aligned ? 1 : 0];
+    own[0] = own[1] = h1;
+    cca_layer_backward<double>(layer.cache, at.d1, at.d2, own[0], own[1]);
+  }
+  EXPECT_GT(d[0][0].cwiseAbs().maxCoeff(), 1e-3);
+  EXPECT_LT(max_error(d[0][0], d[1][0]), 1e-10);
+  EXPECT_LT(max_error(d[0][1], d[1][1]), 1e-10);
+}
+
+// What a head that is learnt on the projections needs: canonical directions of tied correlations are turned by the
+// least change of a batch.
+TEST(CcaLayer, AlignedProjectionsOfTiedCorrelationsHardlyMoveWithTheBatch) {
+  const auto [h1, h2] = tied_views();
+  Rng rng(12);
+  const Matrix<double> moved = h1 + 1e-6 * random_matrix(rng, 8, 3);
+  const auto change = [&, &h1 = h1, &h2 = h2](CcaBasis basis) {
+    const ViewPairOptions options{.ridge = 1e-2, .running = false};
+    return max_error(Layer(h1, h2, 3, options, 1, {3, 3}, basis).b1, Layer(moved, h2, 3, options, 1, {3, 3}, basis).b1);
   };
-  check_layer_gradient(inner_products, h1, h2, 3, options, 1, {3, 3});
+  EXPECT_GT(change(CcaBasis::canonical), 0.1);
+  EXPECT_LT(change(CcaBasis::aligned), 1e-4);
+}
+
+TEST(CcaLayer, AlignedNeedsAllComponentsOfViewsOfOneWidth) {
+  Rng rng(13);
+  const auto layer = [&](Index d1, Index d2, Index k) {
+    Layer(random_matrix(rng, 12, d1), random_matrix(rng, 12, d2), k, {}, 1, {d1, d2}, CcaBasis::aligned);
+  };
+  EXPECT_NO_THROW(layer(3, 3, 3));
+  EXPECT_THROW(layer(3, 3, 2), InputError);
+  EXPECT_THROW(layer(4, 3, 3), InputError);
+  EXPECT_THROW(layer(3, 4, 3), InputError);
 }
 
 TEST(CcaLayer, GradientStaysFiniteWithTiesSmallBatchesAndDeadColumns) {
   Rng rng(8);
   const auto [tied1, tied2] = tied_views();
   const Matrix<double> small1 = random_matrix(rng, 3, 6), small2 = random_matrix(rng, 3, 5);
+  const Matrix<double> small3 = random_matrix(rng, 3, 6), dead3 = Matrix<double>::Constant(8, 3, 1);
   const Matrix<double> dead1 = Matrix<double>::Constant(8, 4, 2), alive2 = random_matrix(rng, 8, 3);
-  for (const auto& [h1, h2] : {std::pair{tied1, tied2}, {small1, small2}, {dead1, alive2}, {alive2, alive2}}) {
+  for (const auto& [h1, h2] : {std::pair{tied1, tied2},
+                               {small1, small2},
+                               {dead1, alive2},
+                               {alive2, alive2},
+                               {small1, small3},
+                               {dead3, alive2}}) {
     const Index k = std::min(h1.cols(), h2.cols());
-    const Layer layer(h1, h2, k, {.running = false}, 1, {h1.cols(), h2.cols()});
-    Matrix<double> d1 = h1, d2 = h2;
-    cca_layer_backward<double>(layer.cache, random_matrix(rng, h1.rows(), k), random_matrix(rng, h1.rows(), k), d1, d2);
-    EXPECT_TRUE(d1.allFinite());
-    EXPECT_TRUE(d2.allFinite());
+    for (const CcaBasis basis : {CcaBasis::canonical, CcaBasis::aligned}) {
+      if (basis == CcaBasis::aligned && h1.cols() != h2.cols()) continue;
+      const Layer layer(h1, h2, k, {.running = false}, 1, {h1.cols(), h2.cols()}, basis);
+      Matrix<double> d1 = h1, d2 = h2;
+      cca_layer_backward<double>(layer.cache, random_matrix(rng, h1.rows(), k), random_matrix(rng, h1.rows(), k), d1,
+                                 d2);
+      EXPECT_TRUE(d1.allFinite());
+      EXPECT_TRUE(d2.allFinite());
+    }
   }
 }
 

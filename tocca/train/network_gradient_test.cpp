@@ -49,14 +49,16 @@ std::vector<GradientCase> special_cases() {
 
 // Every recipe with every task, for two and three views, complete and with missing views and labels.
 std::vector<GradientCase> gradient_cases() {
-  const std::vector<GradientCase> recipes = {
+  std::vector<GradientCase> recipes = {
       {"w", Projection::whiten, false, 0, 0, false, 0},
       {"sd", Projection::identity, true, 0, 0, false, 0},
       {"nd", Projection::identity, false, 0, 0, false, 0},
       {"nn", Projection::identity, false, 0, 0, false, 0, false, Task::heads, Agreement::none},
       {"ccal", Projection::cca, false, 0, 0, false, 0, true, Task::heads, Agreement::none},
       {"trace_norm", Projection::identity, false, 0, 0, false, 0, true, Task::heads, kTraceNorm},
-      {"w_trace_norm", Projection::whiten, false, 0, 0, false, 0, true, Task::heads, kTraceNorm}};
+      {"w_trace_norm", Projection::whiten, false, 0, 0, false, 0, true, Task::heads, kTraceNorm},
+      {"ccal_canonical", Projection::cca, false, 0, 0, false, 0, true, Task::heads, Agreement::none}};
+  recipes.back().basis = CcaBasis::canonical;
   struct TaskCase {
     const char* name;
     Task task;

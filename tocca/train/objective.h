@@ -5,6 +5,7 @@
 
 #include "tocca/model/head.h"
 #include "tocca/model/network.h"
+#include "tocca/ops/cca_layer.h"
 #include "tocca/train/view_pass.h"
 
 namespace tocca {
@@ -35,6 +36,7 @@ struct Objective {
   double private_weight = 1;         ///< of a network with private components
   double weight_decay = 0;
   Perturbation perturbation = {};
+  CcaBasis cca_basis = CcaBasis::aligned;  ///< of a network with a CCA layer
   /// Passes A by the CCA layer: Z is not computed, and only losses of A count.
   bool skip_cca_layer = false;
   double margin = 0.5;                             ///< of the ranking loss

@@ -92,12 +92,12 @@ double PairPass<S>::trace_norm(Network<S>& network, double weight, ViewPass<S>& 
 }
 
 template <class S>
-void PairPass<S>::cca_forward(Network<S>& network, ViewPass<S>& u, ViewPass<S>& v) {
+void PairPass<S>::cca_forward(Network<S>& network, CcaBasis basis, ViewPass<S>& u, ViewPass<S>& v) {
   if (rows_ >= 2) {
     auto& s = network.statistics;
     CcaLayerStatistics running{statistics(network), s[slots_.centre1], s[slots_.centre2], s[slots_.weights1],
                                s[slots_.weights2]};
-    cca_layer_forward<S>(top(h_u_), top(h_v_), options(network), next_batch(network), running, cache_, top(d_u_),
+    cca_layer_forward<S>(top(h_u_), top(h_v_), options(network), basis, next_batch(network), running, cache_, top(d_u_),
                          top(d_v_));
   }
   project_all(network, slots_.centre1, slots_.weights1, u);

@@ -23,7 +23,7 @@ class PairPass {
   double trace_norm(Network<S>& network, double weight, ViewPass<S>& u, ViewPass<S>& v);
 
   /// A → Z through the CCA layer. Rows without a partner are projected with the same weights.
-  void cca_forward(Network<S>& network, ViewPass<S>& u, ViewPass<S>& v);
+  void cca_forward(Network<S>& network, CcaBasis basis, ViewPass<S>& u, ViewPass<S>& v);
   /// ∂L/∂Z in the views' dz() becomes ∂L/∂A. A row without a partner takes the weights as constants.
   void cca_backward(const Network<S>& network, ViewPass<S>& u, ViewPass<S>& v);
 

@@ -178,7 +178,7 @@ void TrainingStep<S>::couple(const Batch& batch) {
       const double weight = share * objective_.agreement_weight;
       coupled_.agreement += share * pairs_[p].trace_norm(network_, weight, u, v);
     }
-    if (uses_cca_layer()) pairs_[p].cca_forward(network_, u, v);
+    if (uses_cca_layer()) pairs_[p].cca_forward(network_, objective_.cca_basis, u, v);
   }
 }
 

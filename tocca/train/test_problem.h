@@ -55,6 +55,7 @@ struct GradientCase {
   std::vector<HeadShape> heads = class_heads(3);
   double mixup = 0;
   Index private_components = -1;  // −1: and no decoder
+  CcaBasis basis = CcaBasis::aligned;
 };
 
 // Without it the name of a test has the bytes of its case.
@@ -112,7 +113,8 @@ inline Problem random_problem(const GradientCase& c, Rng& rng) {
                  .decorrelation_weight = c.decorrelated ? 0.2 : 0,
                  .reconstruction_weight = 0.7,
                  .private_weight = 0.6,
-                 .perturbation = {.dropout = 0.2, .input_dropout = 0.1, .input_noise = 0.1}};
+                 .perturbation = {.dropout = 0.2, .input_dropout = 0.1, .input_noise = 0.1},
+                 .cca_basis = c.basis};
   std::vector<std::vector<int>> present(p.shape.inputs.size());
   std::vector<int> labels;
   for (Index i = 0; i < c.batch; ++i) {
