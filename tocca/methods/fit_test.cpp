@@ -246,6 +246,32 @@ TEST(Fit, PretrainingUsesUnlabelledSamples) {
   EXPECT_FALSE(std::equal(all.begin(), all.end(), some.begin(), some.end()));
 }
 
+// Thirty correlations of the same size: the canonical directions of one batch are turned against those of the next, and
+// a head that is learnt in them is lost.
+TEST(Fit, AHeadIsLearntInTheAlignedBasisOfTiedCorrelations) {
+  const auto tied = [](std::uint64_t seed) {
+    Rng rng(seed);
+    const auto normal = [&] {
+      return Matrix<double>(Matrix<double>::NullaryExpr(400, 30, [&] { return rng.normal(); }));
+    };
+    const Matrix<double> hidden = normal();
+    std::vector<int> codes;
+    for (Index i = 0; i < 400; ++i) codes.push_back((hidden(i, 0) > 0 ? 1 : 0) + (hidden(i, 1) > 0 ? 2 : 0));
+    return make_dataset({hidden + 0.3 * normal(), hidden + 0.3 * normal()}, codes, 4);
+  };
+  const Dataset training = tied(1), test = tied(2);
+  Options options = quick("ccal-ce");
+  options.n_components = 30;
+  options.hidden_layers = 0;
+  const auto accuracy_in = [&](const char* basis) {
+    options.cca_basis = basis;
+    return test_accuracy(fit(training, {}, options, {}).model, test);
+  };
+  const double aligned = accuracy_in("aligned"), canonical = accuracy_in("canonical");
+  EXPECT_GT(aligned, 0.75);
+  EXPECT_LT(canonical, aligned - 0.1);
+}
+
 TEST(Fit, SaysWhatGroupsTakeAway) {
   Dataset data = make_shared(120, 3, 0.3, 1);
   for (Index i = 0; i < 120; ++i) data.groups.push_back(data.labels.codes[static_cast<std::size_t>(i)]);
