@@ -125,12 +125,12 @@ CcaSolution through_thin_views(ConstMatrixRef<double> x1, ConstMatrixRef<double>
 
 /// Of both views side by side, gathered in blocks so that they are never copied whole.
 Matrix<double> joint_covariance(ConstMatrixRef<double> x1, ConstMatrixRef<double> x2) {
-  constexpr Index kRows = CovarianceAccumulator::kBlockRows;
   const Index d1 = x1.cols(), d2 = x2.cols();
   CovarianceAccumulator gathered(d1 + d2);
-  Matrix<double> block(std::min(kRows, x1.rows()), d1 + d2);
-  for (Index top = 0; top < x1.rows(); top += kRows) {
-    const Index rows = std::min(kRows, x1.rows() - top);
+  const Index most = gathered.block_rows();
+  Matrix<double> block(std::min(most, x1.rows()), d1 + d2);
+  for (Index top = 0; top < x1.rows(); top += most) {
+    const Index rows = std::min(most, x1.rows() - top);
     block.topLeftCorner(rows, d1) = x1.middleRows(top, rows);
     block.topRightCorner(rows, d2) = x2.middleRows(top, rows);
     gathered.add_in_place(block.topRows(rows));

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "tocca/core/error.h"
+#include "tocca/core/huge_pages.h"
 #include "tocca/linalg/blas.h"
 
 namespace tocca {
@@ -59,7 +60,9 @@ CovarianceAccumulator::CovarianceAccumulator(Index columns) {
   if (columns < 0)
     throw InputError("covariance", fmt::format("columns: got {}, need 0 or more; pass the number of columns", columns));
   origin_ = sum_ = RowVector<double>::Zero(columns);
-  products_ = Matrix<double>::Zero(columns, columns);
+  products_.resize(columns, columns);
+  advise_huge_pages(products_.data(), static_cast<std::size_t>(products_.size()) * sizeof(double));
+  products_.setZero();
 }
 
 void CovarianceAccumulator::require_columns(Index columns) const {
@@ -71,16 +74,16 @@ void CovarianceAccumulator::require_columns(Index columns) const {
 void CovarianceAccumulator::add(ConstMatrixRef<double> rows) {
   require_columns(rows.cols());
   Matrix<double> block;
-  for (Index top = 0; top < rows.rows(); top += kBlockRows) {
-    block = rows.middleRows(top, std::min(kBlockRows, rows.rows() - top));
+  for (Index top = 0; top < rows.rows(); top += block_rows()) {
+    block = rows.middleRows(top, std::min(block_rows(), rows.rows() - top));
     add_block(block);
   }
 }
 
 void CovarianceAccumulator::add_in_place(MatrixRef<double> rows) {
   require_columns(rows.cols());
-  for (Index top = 0; top < rows.rows(); top += kBlockRows)
-    add_block(rows.middleRows(top, std::min(kBlockRows, rows.rows() - top)));
+  for (Index top = 0; top < rows.rows(); top += block_rows())
+    add_block(rows.middleRows(top, std::min(block_rows(), rows.rows() - top)));
 }
 
 void CovarianceAccumulator::add_block(MatrixRef<double> rows) {

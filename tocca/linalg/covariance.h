@@ -1,6 +1,8 @@
 /// Means and covariances that can be gathered in pieces and merged: chunks, threads and machines share one definition.
 #pragma once
 
+#include <algorithm>
+
 #include "tocca/core/matrix.h"
 
 namespace tocca {
@@ -29,9 +31,10 @@ Centred centre(ConstMatrixRef<double> x);
 /// T. Chan, G. Golub, R. LeVeque, Algorithms for computing the sample variance, Am. Stat. 37, 1983.
 class CovarianceAccumulator {
  public:
-  /// Rows that are added at a time; callers that hand over blocks of their own do best with this many, which with a few
-  /// hundred columns stay in the cache between conversion and product.
-  static constexpr Index kBlockRows = 128;
+  /// Rows that are added at a time (of D columns); callers that hand over blocks of their own do best with this many.
+  /// With a few hundred columns they stay in the cache between conversion and product; with more, every block passes
+  /// over D² sums, which costs less the more rows it has.
+  [[nodiscard]] Index block_rows() const { return std::clamp(origin_.size() / 4, Index{128}, Index{512}); }
 
   /// Throws InputError if columns < 0.
   explicit CovarianceAccumulator(Index columns);

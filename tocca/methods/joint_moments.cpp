@@ -31,8 +31,8 @@ JointMoments gather(std::span<const Index> samples, Index columns, const BlockRe
     CovarianceAccumulator gathered(columns);
     Matrix<double> block;
     const Index end = (part + 1) * n / count;
-    for (Index top = part * n / count; top < end; top += CovarianceAccumulator::kBlockRows) {
-      block.resize(std::min(CovarianceAccumulator::kBlockRows, end - top), columns);
+    for (Index top = part * n / count; top < end; top += gathered.block_rows()) {
+      block.resize(std::min(gathered.block_rows(), end - top), columns);
       read(samples.subspan(static_cast<std::size_t>(top), static_cast<std::size_t>(block.rows())), block);
       gathered.add_in_place(block);
     }
