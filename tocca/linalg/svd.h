@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tocca/core/matrix.h"
+#include "tocca/core/workspace.h"
 
 namespace tocca {
 
@@ -15,6 +16,8 @@ struct ThinSvd {
 /// Divide and conquer after a QR factorisation where one side is much longer: about 6 max(n, d) min(n, d)² operations,
 /// and no max × max matrix. Throws Error if `x` is not finite or LAPACK does not converge.
 ThinSvd thin_svd(ConstMatrixRef<double> x);
+/// The same into `svd`; allocates nothing when it and the workspace have been used for that shape before.
+void thin_svd(ConstMatrixRef<double> x, ThinSvd& svd, Workspace& work);
 
 /// The left side of that decomposition alone, for wide matrices: X = left · diag(values) · (what is not formed).
 struct LeftSvd {
@@ -27,8 +30,15 @@ struct LeftSvd {
 /// and small singular values are as exact. Throws as `thin_svd`.
 LeftSvd left_svd(ConstMatrixRef<double> x);
 
-/// Given the gradients of a loss with respect to U = left, values and Vᵀ = right_t, in the same struct, returns ∂L/∂X
-/// (n × d) = U (diag(∂L/∂values) + M) Vᵀ + (I − U Uᵀ) ∂L/∂U D⁻¹ Vᵀ + U D⁻¹ ∂L/∂Vᵀ (I − V Vᵀ), where with P = Uᵀ ∂L/∂U −
+/// The gradients of a loss with respect to the parts of a decomposition, in shapes as there.
+struct SvdGradient {
+  const Eigen::Ref<const Matrix<double>> left;
+  const Eigen::Ref<const Vector<double>> values;
+  const Eigen::Ref<const Matrix<double>> right_t;
+};
+
+/// Given the gradients of a loss with respect to U = left, values and Vᵀ = right_t, returns ∂L/∂X (n × d)
+/// = U (diag(∂L/∂values) + M) Vᵀ + (I − U Uᵀ) ∂L/∂U D⁻¹ Vᵀ + U D⁻¹ ∂L/∂Vᵀ (I − V Vᵀ), where with P = Uᵀ ∂L/∂U −
 /// its transpose, Q = Vᵀ ∂L/∂V − its transpose, and F_ij = 1/(σⱼ² − σᵢ²),
 ///     M_ij = F_ij (P_ij σⱼ + σᵢ Q_ij) = ½ (P + Q)_ij / (σⱼ − σᵢ) + ½ (P − Q)_ij / (σⱼ + σᵢ).
 ///
@@ -40,14 +50,19 @@ LeftSvd left_svd(ConstMatrixRef<double> x);
 /// singular values; with tied ones it is right for every loss of U and V, not of the values, that a common rotation of
 /// the tied components leaves as it is (with zero ones: a rotation of either side).
 /// Throws InputError for shapes that do not agree.
-Matrix<double> thin_svd_adjoint(const ThinSvd& svd, const ThinSvd& gradient);
+Matrix<double> thin_svd_adjoint(const ThinSvd& svd, const SvdGradient& gradient);
+/// The same into `x` (n × d).
+void thin_svd_adjoint(const ThinSvd& svd, const SvdGradient& gradient, MatrixRef<double> x, Workspace& work);
 
 /// P = U Vᵀ of X = U D Vᵀ, square (d × d): the orthogonal matrix nearest to X, continuous in X where D > 0, whether or
-/// not singular values are equal. P = polar_factor(thin_svd(X)).
+/// not singular values are equal.
 Matrix<double> polar_factor(const ThinSvd& svd);
+void polar_factor(const ThinSvd& svd, MatrixRef<double> p);
 /// Given the gradient of a loss with respect to P (d × d), returns ∂L/∂X = U M Vᵀ with G = Uᵀ ∂L/∂P V and M_ij =
 /// (G_ij − G_ji) / (σᵢ + σⱼ), quotients guarded as in `thin_svd_adjoint`.
 /// Throws InputError for shapes that do not agree, or X not square.
 Matrix<double> polar_factor_adjoint(const ThinSvd& svd, ConstMatrixRef<double> gradient);
+/// The same into `x` (d × d).
+void polar_factor_adjoint(const ThinSvd& svd, ConstMatrixRef<double> gradient, MatrixRef<double> x, Workspace& work);
 
 }  // namespace tocca

@@ -4,17 +4,26 @@
 
 namespace tocca {
 
+void column_values(ConstMatrixRef<double> values, Index column, std::span<double> numbers) {
+  for (Index i = 0; i < values.rows(); ++i) numbers[static_cast<std::size_t>(i)] = values(i, column);
+}
+
 std::vector<double> column_values(ConstMatrixRef<double> values, Index column) {
   std::vector<double> numbers(static_cast<std::size_t>(values.rows()));
-  for (Index i = 0; i < values.rows(); ++i) numbers[static_cast<std::size_t>(i)] = values(i, column);
+  column_values(values, column, numbers);
   return numbers;
 }
 
-std::vector<int> column_flags(ConstMatrixRef<double> values, Index column) {
-  std::vector<int> flags(static_cast<std::size_t>(values.rows()), -1);
+void column_flags(ConstMatrixRef<double> values, Index column, std::span<int> flags) {
   for (Index i = 0; i < values.rows(); ++i) {
-    if (!std::isnan(values(i, column))) flags[static_cast<std::size_t>(i)] = static_cast<int>(values(i, column));
+    const double value = values(i, column);
+    flags[static_cast<std::size_t>(i)] = std::isnan(value) ? -1 : static_cast<int>(value);
   }
+}
+
+std::vector<int> column_flags(ConstMatrixRef<double> values, Index column) {
+  std::vector<int> flags(static_cast<std::size_t>(values.rows()));
+  column_flags(values, column, flags);
   return flags;
 }
 

@@ -1,6 +1,7 @@
 /// One column of a matrix of targets or predictions, as the figures of merit take it.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "tocca/core/matrix.h"
@@ -9,7 +10,9 @@ namespace tocca {
 
 /// (n)
 std::vector<double> column_values(ConstMatrixRef<double> values, Index column);
+void column_values(ConstMatrixRef<double> values, Index column, std::span<double> numbers);
 /// 1 or 0, and −1 where the number is missing (NaN). (n)
 std::vector<int> column_flags(ConstMatrixRef<double> values, Index column);
+void column_flags(ConstMatrixRef<double> values, Index column, std::span<int> flags);
 
 }  // namespace tocca

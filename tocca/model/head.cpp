@@ -17,8 +17,15 @@ namespace tocca {
 namespace {
 
 template <class S>
-double cox_of_values(const HeadTargets& targets, const HeadLossOptions& options, MatrixRef<S> outputs) {
-  return cox_loss<S>(column_values(targets.values, 0), column_flags(targets.values, 1), options.ties, outputs);
+double cox_of_values(const HeadTargets& targets, const HeadLossOptions& options, MatrixRef<S> outputs,
+                     Workspace& work) {
+  const Workspace::Frame frame(work);
+  const auto m = static_cast<std::size_t>(targets.values.rows());
+  const std::span<double> times = work.array<double>(m);
+  const std::span<int> events = work.array<int>(m);
+  column_values(targets.values, 0, times);
+  column_flags(targets.values, 1, events);
+  return cox_loss<S>(times, events, options.ties, outputs, work);
 }
 
 double accuracy_of(const HeadTargets& targets, ConstMatrixRef<double> outputs) {
@@ -65,7 +72,7 @@ const Scoring& scoring_of(TargetKind kind) {
 }
 
 template <class S>
-using Loss = double (*)(const HeadTargets&, const HeadLossOptions&, MatrixRef<S>);
+using Loss = double (*)(const HeadTargets&, const HeadLossOptions&, MatrixRef<S>, Workspace&);
 
 template <class S>
 struct Row {
@@ -78,14 +85,14 @@ template <class S>
 const Row<S>& row_of(TargetKind kind) {
   static const Row<S> table[] = {
       {TargetKind::classification,
-       [](const HeadTargets& t, const HeadLossOptions& o, MatrixRef<S> outputs) {
+       [](const HeadTargets& t, const HeadLossOptions& o, MatrixRef<S> outputs, Workspace&) {
          return softmax_cross_entropy<S>(t.codes, o.softmax, outputs);
        },
        true},
-      {TargetKind::regression, [](const HeadTargets& t, const HeadLossOptions&,
-                                  MatrixRef<S> outputs) { return mean_squared_error<S>(t.values, outputs); }},
+      {TargetKind::regression, [](const HeadTargets& t, const HeadLossOptions&, MatrixRef<S> outputs,
+                                  Workspace&) { return mean_squared_error<S>(t.values, outputs); }},
       {TargetKind::survival, cox_of_values<S>},
-      {TargetKind::multilabel, [](const HeadTargets& t, const HeadLossOptions&, MatrixRef<S> outputs) {
+      {TargetKind::multilabel, [](const HeadTargets& t, const HeadLossOptions&, MatrixRef<S> outputs, Workspace&) {
          return binary_cross_entropy<S>(t.values, outputs);
        }}};
   const Row<S>* row = std::begin(table);
@@ -134,19 +141,19 @@ void HeadTargets::clear() {
   values.resize(0, values.cols());
 }
 
-HeadTargets HeadTargets::select(std::span<const Index> rows) const {
-  HeadTargets some;
+void HeadTargets::select(std::span<const Index> rows, HeadTargets& some) const {
+  some.codes.clear();
   if (!codes.empty()) {
     for (const Index row : rows) some.codes.push_back(codes[static_cast<std::size_t>(row)]);
   }
   some.values.resize(values.cols() > 0 ? static_cast<Index>(rows.size()) : 0, values.cols());
   for (Index i = 0; i < some.values.rows(); ++i) some.values.row(i) = values.row(rows[static_cast<std::size_t>(i)]);
-  return some;
 }
 
 template <class S>
-double head_loss(TargetKind kind, const HeadTargets& targets, const HeadLossOptions& options, MatrixRef<S> outputs) {
-  return row_of<S>(kind).loss(targets, options, outputs);
+double head_loss(TargetKind kind, const HeadTargets& targets, const HeadLossOptions& options, MatrixRef<S> outputs,
+                 Workspace& work) {
+  return row_of<S>(kind).loss(targets, options, outputs, work);
 }
 
 template <class S>
@@ -160,8 +167,9 @@ double head_score(TargetKind kind, const HeadTargets& targets, ConstMatrixRef<do
   return scoring_of(kind).score(targets, outputs);
 }
 
-template double head_loss<float>(TargetKind, const HeadTargets&, const HeadLossOptions&, MatrixRef<float>);
-template double head_loss<double>(TargetKind, const HeadTargets&, const HeadLossOptions&, MatrixRef<double>);
+template double head_loss<float>(TargetKind, const HeadTargets&, const HeadLossOptions&, MatrixRef<float>, Workspace&);
+template double head_loss<double>(TargetKind, const HeadTargets&, const HeadLossOptions&, MatrixRef<double>,
+                                  Workspace&);
 template void head_scores<float>(TargetKind, MatrixRef<float>);
 template void head_scores<double>(TargetKind, MatrixRef<double>);
 

@@ -33,7 +33,8 @@ struct HeadTargets {
   void add(const Target& target, std::span<const Index> samples);
   void add(const Labels& labels, std::span<const Index> samples);
   void clear();
-  [[nodiscard]] HeadTargets select(std::span<const Index> rows) const;
+  /// Those rows, into `some`, which comes back with every batch.
+  void select(std::span<const Index> rows, HeadTargets& some) const;
 };
 
 struct HeadLossOptions {
@@ -45,7 +46,8 @@ struct HeadLossOptions {
 /// Classification: cross-entropy (softmax.h). Regression: squared error (regression.h). Survival: Cox partial
 /// likelihood (cox.h). Multilabel: binary cross-entropy (multilabel.h).
 template <class S>
-double head_loss(TargetKind kind, const HeadTargets& targets, const HeadLossOptions& options, MatrixRef<S> outputs);
+double head_loss(TargetKind kind, const HeadTargets& targets, const HeadLossOptions& options, MatrixRef<S> outputs,
+                 Workspace& work);
 
 /// Outputs of a head (m × outputs) ← the same in the units in which views are averaged: log-probabilities of classes;
 /// the others as they are (numbers, log hazard, logits of properties).

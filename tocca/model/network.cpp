@@ -215,13 +215,14 @@ Matrix<S> project_activations(const Network<S>& network, Index view, ConstMatrix
   const auto& statistics = network.statistics;
   if (network.shape.projection == Projection::identity) return a;
   Matrix<S> z(a.rows(), a.cols());
+  Workspace work;
   if (network.shape.projection == Projection::cca) {
     const PairSlots& pair = network.pairs[0];
     whitening_infer<S>(a, statistics[view == 0 ? pair.centre1 : pair.centre2],
-                       statistics[view == 0 ? pair.weights1 : pair.weights2], z);
+                       statistics[view == 0 ? pair.weights1 : pair.weights2], z, work);
   } else {
     const EncoderSlots& e = network.encoder(view);
-    whitening_infer<S>(a, statistics[e.whitening_centre], statistics[e.whitening_transform], z);
+    whitening_infer<S>(a, statistics[e.whitening_centre], statistics[e.whitening_transform], z, work);
   }
   return z;
 }

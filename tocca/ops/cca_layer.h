@@ -32,12 +32,14 @@ struct CcaLayerStatistics {
   MatrixMap<double> weights2;
 };
 
-/// What the layer remembers of a batch for the way back.
+/// What the layer remembers of a batch for the way back, and place for what lies between: kept by callers that come
+/// back with every batch, which then allocate nothing.
 struct CcaLayerCache {
   WhitenedPair pair;
   CcaBasis basis = CcaBasis::canonical;
   ThinSvd svd;                        ///< of T, signs as in canonical weights; values: the canonical correlations
   Matrix<double> weights1, weights2;  ///< W_v (d_v × k)
+  Workspace work;
 };
 
 /// b_v ← (h_v − μ_v) W_v for matched rows h_v (m × d_v), m ≥ 2: T = R₁ Σ₁₂ R₂ = U D Vᵀ, R = (Σ + rI)^{-1/2}; b_v (m ×
@@ -58,7 +60,7 @@ void cca_layer_forward(ConstMatrixRef<S> h1, ConstMatrixRef<S> h2, const ViewPai
 /// correlations if the loss does not change when the tied components of both views are rotated together. Aligned, it
 /// goes through the polar factor of T, to which ties are nothing.
 template <class S>
-void cca_layer_backward(const CcaLayerCache& cache, ConstMatrixRef<S> db1, ConstMatrixRef<S> db2, MatrixRef<S> dh1,
+void cca_layer_backward(CcaLayerCache& cache, ConstMatrixRef<S> db1, ConstMatrixRef<S> db2, MatrixRef<S> dh1,
                         MatrixRef<S> dh2);
 
 }  // namespace tocca

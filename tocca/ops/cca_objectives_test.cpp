@@ -46,7 +46,8 @@ Result evaluate(const Matrix<double>& h1, const Matrix<double>& h2, const ViewPa
                 Statistics statistics, double weight = 1) {
   Result result{0, Matrix<double>::Zero(h1.rows(), h1.cols()), Matrix<double>::Zero(h2.rows(), h2.cols())};
   auto maps = statistics.maps();
-  result.loss = trace_norm<double>(h1, h2, options, k, weight, maps, result.d1, result.d2);
+  TraceNormScratch scratch;
+  result.loss = trace_norm<double>(h1, h2, options, k, weight, maps, result.d1, result.d2, scratch);
   return result;
 }
 
@@ -129,9 +130,10 @@ TEST(TraceNorm, RunningStatisticsStartWithoutBias) {
   const Result batch = evaluate(h1, h2, {.running = false}, 1, {3, 4});
   Statistics statistics(3, 4);
   auto maps = statistics.maps();
+  TraceNormScratch scratch;
   for (int k = 1; k <= 3; ++k) {
     Matrix<double> d1 = Matrix<double>::Zero(12, 3), d2 = Matrix<double>::Zero(12, 4);
-    EXPECT_NEAR(trace_norm<double>(h1, h2, {.momentum = 0.9}, k, 1, maps, d1, d2), batch.loss, 1e-12);
+    EXPECT_NEAR(trace_norm<double>(h1, h2, {.momentum = 0.9}, k, 1, maps, d1, d2, scratch), batch.loss, 1e-12);
     const double share = 0.1 / (1 - std::pow(0.9, k));
     EXPECT_LT(max_error(d1, share * batch.d1), 1e-12);
   }
@@ -143,9 +145,10 @@ TEST(TraceNorm, AddsTheWeightedGradientInFloatToo) {
   const Result at = evaluate(h1, h2, {.ridge = 0.1, .running = false}, 1, {3, 2});
   Statistics statistics(3, 2);
   auto maps = statistics.maps();
+  TraceNormScratch scratch;
   Matrix<float> d1 = Matrix<float>::Ones(12, 3), d2 = Matrix<float>::Ones(12, 2);
-  const double loss =
-      trace_norm<float>(h1.cast<float>(), h2.cast<float>(), {.ridge = 0.1, .running = false}, 1, 0.5, maps, d1, d2);
+  const double loss = trace_norm<float>(h1.cast<float>(), h2.cast<float>(), {.ridge = 0.1, .running = false}, 1, 0.5,
+                                        maps, d1, d2, scratch);
   EXPECT_NEAR(loss, at.loss, 1e-5);
   EXPECT_LT(max_error(d1.cast<double>(), (1 + 0.5 * at.d1.array()).matrix()), 1e-5);
   EXPECT_LT(max_error(d2.cast<double>(), (1 + 0.5 * at.d2.array()).matrix()), 1e-5);
@@ -194,10 +197,10 @@ void check_layer_gradient(const std::function<ProjectionLoss(const Matrix<double
                           const ViewPairOptions& options, double k, const Statistics& statistics,
                           CcaBasis basis = CcaBasis::canonical) {
   const auto value = [&](const Matrix<double>& x1, const Matrix<double>& x2) {
-    const Layer layer(x1, x2, components, options, k, statistics, basis);
+    Layer layer(x1, x2, components, options, k, statistics, basis);
     return loss(layer.b1, layer.b2).value;
   };
-  const Layer layer(h1, h2, components, options, k, statistics, basis);
+  Layer layer(h1, h2, components, options, k, statistics, basis);
   const ProjectionLoss at = loss(layer.b1, layer.b2);
   Matrix<double> d1(h1.rows(), h1.cols()), d2(h2.rows(), h2.cols());
   cca_layer_backward<double>(layer.cache, at.d1, at.d2, d1, d2);
@@ -209,7 +212,7 @@ void check_layer_gradient(const std::function<ProjectionLoss(const Matrix<double
 TEST(CcaLayer, AgreesWithTheReference) {
   const Golden golden("cca_layer");
   const Matrix<double> h1 = golden.matrix("H1"), h2 = golden.matrix("H2");
-  const Layer layer(h1, h2, 3, {.ridge = golden.number("r"), .running = false}, 1, {4, 3});
+  Layer layer(h1, h2, 3, {.ridge = golden.number("r"), .running = false}, 1, {4, 3});
   EXPECT_LT(max_error(layer.cache.svd.values, golden.vector("correlations")), 1e-12);
   EXPECT_LT(max_error(layer.b1.cwiseAbs(), golden.matrix("abs_B1")), 1e-12);
   EXPECT_LT(max_error(layer.b2.cwiseAbs(), golden.matrix("abs_B2")), 1e-12);
@@ -224,7 +227,7 @@ TEST(CcaLayer, AgreesWithTheReference) {
 TEST(CcaLayer, SignsAreThoseOfLinearCca) {
   Rng rng(6);
   const Matrix<double> h1 = random_matrix(rng, 15, 4), h2 = random_matrix(rng, 15, 5);
-  const Layer layer(h1, h2, 2, {.ridge = 0.1, .running = false}, 1, {4, 5});
+  Layer layer(h1, h2, 2, {.ridge = 0.1, .running = false}, 1, {4, 5});
   const CcaSolution linear = cca(h1, h2, {.components = 2, .ridge = 0.1});
   EXPECT_LT(max_error(layer.weights1, linear.weights1), 1e-12);
   EXPECT_LT(max_error(layer.weights2, linear.weights2), 1e-12);
@@ -233,11 +236,12 @@ TEST(CcaLayer, SignsAreThoseOfLinearCca) {
 TEST(CcaLayer, InferenceRepeatsTheTrainingBatch) {
   Rng rng(7);
   const Matrix<double> h1 = random_matrix(rng, 9, 4), h2 = random_matrix(rng, 9, 3);
-  const Layer layer(h1, h2, 2, {}, 5, {4, 3, random_matrix(rng, 20, 7)});
+  Layer layer(h1, h2, 2, {}, 5, {4, 3, random_matrix(rng, 20, 7)});
   Matrix<double> b(9, 2);
-  whitening_infer<double>(h1, layer.centre1, layer.weights1, b);
+  Workspace work;
+  whitening_infer<double>(h1, layer.centre1, layer.weights1, b, work);
   EXPECT_LT(max_error(b, layer.b1), 1e-13);
-  whitening_infer<double>(h2, layer.centre2, layer.weights2, b);
+  whitening_infer<double>(h2, layer.centre2, layer.weights2, b, work);
   EXPECT_LT(max_error(b, layer.b2), 1e-13);
 }
 
@@ -280,7 +284,7 @@ TEST_P(CcaLayerGradient, AgreesWithCentralDifferences) {
 TEST(CcaLayer, GradientOfAnInvariantLossIsRightWithTiedCorrelations) {
   const auto [h1, h2] = tied_views();
   const ViewPairOptions options{.ridge = 1e-2, .running = false};
-  const Layer layer(h1, h2, 3, options, 1, {3, 3});
+  Layer layer(h1, h2, 3, options, 1, {3, 3});
   ASSERT_LT(layer.cache.svd.values(0) - layer.cache.svd.values(2), 1e-12);
   Rng rng(9);
   check_layer_gradient(inner_products(random_matrix(rng, 8, 1)), h1, h2, 3, options, 1, {3, 3});
@@ -324,7 +328,7 @@ TEST(CcaLayer, ALossBlindToRotationsHasTheSameGradientInBothBases) {
   const auto loss = inner_products(random_matrix(bases.rng, 7, 1));
   Matrix<double> d[2][2];
   for (const CcaBasis basis : {CcaBasis::canonical, CcaBasis::aligned}) {
-    const Layer layer = bases.layer(h1, h2, basis);
+    Layer layer = bases.layer(h1, h2, basis);
     const ProjectionLoss at = loss(layer.b1, layer.b2);
     Matrix<double>(&own)[2] = d[basis == CcaBasis::aligned ? 1 : 0];
     own[0] = own[1] = h1;
@@ -375,7 +379,7 @@ TEST(CcaLayer, GradientStaysFiniteWithTiesSmallBatchesAndDeadColumns) {
     const Index k = std::min(h1.cols(), h2.cols());
     for (const CcaBasis basis : {CcaBasis::canonical, CcaBasis::aligned}) {
       if (basis == CcaBasis::aligned && h1.cols() != h2.cols()) continue;
-      const Layer layer(h1, h2, k, {.running = false}, 1, {h1.cols(), h2.cols()}, basis);
+      Layer layer(h1, h2, k, {.running = false}, 1, {h1.cols(), h2.cols()}, basis);
       Matrix<double> d1 = h1, d2 = h2;
       cca_layer_backward<double>(layer.cache, random_matrix(rng, h1.rows(), k), random_matrix(rng, h1.rows(), k), d1,
                                  d2);

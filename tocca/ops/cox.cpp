@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
-#include <vector>
 
 namespace tocca {
 namespace {
@@ -30,11 +28,14 @@ struct Tie {
 /// The samples that count, from the latest to the earliest.
 class Cohort {
  public:
-  Cohort(std::span<const double> times, std::span<const int> events, std::vector<double> log_hazard)
-      : times_(times), events_(events), log_hazard_(std::move(log_hazard)) {
+  Cohort(std::span<const double> times, std::span<const int> events, std::span<const double> log_hazard,
+         Workspace& work)
+      : times_(times), events_(events), log_hazard_(log_hazard), order_(work.array<std::size_t>(times.size())) {
+    std::size_t count = 0;
     for (std::size_t i = 0; i < times.size(); ++i) {
-      if (!std::isnan(times[i]) && events[i] >= 0) order_.push_back(i);
+      if (!std::isnan(times[i]) && events[i] >= 0) order_[count++] = i;
     }
+    order_ = order_.first(count);
     std::sort(order_.begin(), order_.end(),
               [&](std::size_t i, std::size_t j) { return times[i] != times[j] ? times[i] > times[j] : i < j; });
   }
@@ -43,7 +44,7 @@ class Cohort {
     return static_cast<double>(std::count_if(order_.begin(), order_.end(), [&](std::size_t i) { return died(i); }));
   }
   /// The sum of the negative log likelihood; fills `gradient` (m), which comes in as zeros.
-  double loss(CoxTies ties, std::vector<double>& gradient) const;
+  double loss(CoxTies ties, std::span<double> gradient, Workspace& work) const;
 
  private:
   [[nodiscard]] bool died(std::size_t i) const { return events_[i] > 0; }
@@ -52,8 +53,8 @@ class Cohort {
 
   std::span<const double> times_;
   std::span<const int> events_;
-  std::vector<double> log_hazard_;
-  std::vector<std::size_t> order_;  // latest first
+  std::span<const double> log_hazard_;
+  std::span<std::size_t> order_;  // latest first
 };
 
 Tie Cohort::gather(std::size_t first, double log_risk) const {
@@ -80,17 +81,19 @@ double add_terms(CoxTies ties, Tie& tie) {
   return terms;
 }
 
-double Cohort::loss(CoxTies ties, std::vector<double>& gradient) const {
+double Cohort::loss(CoxTies ties, std::span<double> gradient, Workspace& work) const {
   double loss = 0, log_risk = kLogZero;
-  std::vector<Tie> all;
-  for (std::size_t first = 0; first < order_.size(); first = all.back().last) {
-    all.push_back(gather(first, log_risk));
-    Tie& tie = all.back();
+  std::span<Tie> all = work.array<Tie>(order_.size());
+  std::size_t count = 0;
+  for (std::size_t first = 0; first < order_.size(); first = all[count++].last) {
+    Tie& tie = all[count];
+    tie = gather(first, log_risk);
     loss += add_terms(ties, tie);
     log_risk = log_add(tie.log_risk, tie.log_deaths);
   }
   // From the earliest time on: a sample's gradient collects the ties at whose time it was still at risk.
   double log_cumulative = kLogZero;
+  all = all.first(count);
   for (auto tie = all.rbegin(); tie != all.rend(); ++tie) {
     log_cumulative = log_add(log_cumulative, tie->log_hazard);
     for (std::size_t p = tie->first; p < tie->last; ++p) {
@@ -107,20 +110,26 @@ double Cohort::loss(CoxTies ties, std::vector<double>& gradient) const {
 }  // namespace
 
 template <class S>
-double cox_loss(std::span<const double> times, std::span<const int> events, CoxTies ties, MatrixRef<S> log_hazard) {
+double cox_loss(std::span<const double> times, std::span<const int> events, CoxTies ties, MatrixRef<S> log_hazard,
+                Workspace& work) {
+  const Workspace::Frame frame(work);
   const auto m = static_cast<std::size_t>(log_hazard.rows());
-  std::vector<double> eta(m), gradient(m);
+  const std::span<double> eta = work.array<double>(m), gradient = work.array<double>(m);
   for (std::size_t i = 0; i < m; ++i) eta[i] = static_cast<double>(log_hazard(static_cast<Index>(i), 0));
-  const Cohort cohort(times, events, std::move(eta));
+  std::fill(gradient.begin(), gradient.end(), 0.0);
+  const Cohort cohort(times, events, eta, work);
   const double count = cohort.events();
   log_hazard.setZero();
   if (count == 0) return 0;
-  const double loss = cohort.loss(ties, gradient);
+  const double loss = cohort.loss(ties, gradient, work);
   for (std::size_t i = 0; i < m; ++i) log_hazard(static_cast<Index>(i), 0) = static_cast<S>(gradient[i] / count);
   return loss / count;
 }
 
-template double cox_loss<float>(std::span<const double>, std::span<const int>, CoxTies, MatrixRef<float>);
-template double cox_loss<double>(std::span<const double>, std::span<const int>, CoxTies, MatrixRef<double>);
+#define TOCCA_INSTANTIATE(S) \
+  template double cox_loss<S>(std::span<const double>, std::span<const int>, CoxTies, MatrixRef<S>, Workspace&);
+TOCCA_INSTANTIATE(float)
+TOCCA_INSTANTIATE(double)
+#undef TOCCA_INSTANTIATE
 
 }  // namespace tocca

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "tocca/core/matrix.h"
+#include "tocca/core/workspace.h"
 
 namespace tocca {
 
@@ -21,6 +22,7 @@ enum class CoxTies { breslow, efron };
 /// censored at that time, −1 missing. Rows with anything missing add nothing and get a zero gradient; without any event
 /// the loss is 0. All sums of e^η are kept as logarithms, so that no η of any size overflows. O(m log m).
 template <class S>
-double cox_loss(std::span<const double> times, std::span<const int> events, CoxTies ties, MatrixRef<S> log_hazard);
+double cox_loss(std::span<const double> times, std::span<const int> events, CoxTies ties, MatrixRef<S> log_hazard,
+                Workspace& work);
 
 }  // namespace tocca

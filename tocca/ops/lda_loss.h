@@ -6,12 +6,22 @@
 #include <span>
 
 #include "tocca/core/matrix.h"
+#include "tocca/core/workspace.h"
+#include "tocca/linalg/symmetric.h"
 
 namespace tocca {
 
 struct LdaLossOptions {
   double ridge = 1e-3;     ///< r, added to the diagonal of S_w, > 0
   double threshold = 1.0;  ///< only eigenvalues up to the smallest plus this are maximised, ≥ 0
+};
+
+/// Place for what lies between, kept by callers that come back with every batch.
+struct LdaLossScratch {
+  SymmetricEigen within, whitened;
+  SymmetricScratch symmetric;
+  Matrix<double> root;
+  Workspace work;
 };
 
 /// Returns −mean{e : e ≤ min e + threshold} over the C − 1 largest (at most d) solutions e of S_b v = e (S_w + rI) v,
@@ -24,6 +34,6 @@ struct LdaLossOptions {
 /// no class with two rows, the loss is 0 and adds no gradient.
 template <class S>
 double lda_loss(ConstMatrixRef<S> h, std::span<const int> labels, const LdaLossOptions& options, double weight,
-                MatrixRef<S> d);
+                MatrixRef<S> d, LdaLossScratch& scratch);
 
 }  // namespace tocca

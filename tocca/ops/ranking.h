@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tocca/core/matrix.h"
+#include "tocca/core/workspace.h"
 
 namespace tocca {
 
@@ -18,6 +19,6 @@ namespace tocca {
 /// Departure from the paper: it takes one direction, and the sum instead of the mean.
 template <class S>
 double pairwise_ranking_loss(ConstMatrixRef<S> z1, ConstMatrixRef<S> z2, double margin, double weight, MatrixRef<S> d1,
-                             MatrixRef<S> d2);
+                             MatrixRef<S> d2, Workspace& work);
 
 }  // namespace tocca

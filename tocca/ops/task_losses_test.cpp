@@ -26,6 +26,10 @@ using tocca::testing::random_matrix;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
+// Kept from one case to the next, as training keeps them: nothing of one batch may be seen in another.
+Workspace work;
+LdaLossScratch lda_scratch;
+
 struct Result {
   double loss;
   Matrix<double> d;
@@ -34,7 +38,7 @@ struct Result {
 Result lda(const Matrix<double>& h, const std::vector<int>& labels, const LdaLossOptions& options = {},
            double weight = 1) {
   Result result{0, Matrix<double>::Zero(h.rows(), h.cols())};
-  result.loss = lda_loss<double>(h, labels, options, weight, result.d);
+  result.loss = lda_loss<double>(h, labels, options, weight, result.d, lda_scratch);
   return result;
 }
 
@@ -110,7 +114,7 @@ TEST(LdaLoss, AddsInFloat) {
   const std::vector<int> labels{0, 1, 0, 1, 0, 1, 1, -1};
   const Result at = lda(h, labels, {.ridge = 0.5});
   Matrix<float> d = Matrix<float>::Ones(8, 3);
-  EXPECT_NEAR(lda_loss<float>(h.cast<float>(), labels, {.ridge = 0.5}, 2, d), at.loss, 1e-5);
+  EXPECT_NEAR(lda_loss<float>(h.cast<float>(), labels, {.ridge = 0.5}, 2, d, lda_scratch), at.loss, 1e-5);
   EXPECT_LT(max_error(d.cast<double>(), (1 + 2 * at.d.array()).matrix()), 1e-5);
 }
 
@@ -179,7 +183,7 @@ TEST(TargetsOfATask, NoneGivesNothing) {
 
 Result cox(const std::vector<double>& times, const std::vector<int>& events, CoxTies ties, const Matrix<double>& eta) {
   Result result{0, eta};
-  result.loss = cox_loss<double>(times, events, ties, result.d);
+  result.loss = cox_loss<double>(times, events, ties, result.d, work);
   return result;
 }
 
@@ -257,7 +261,7 @@ TEST(CoxLoss, FloatAgreesWithDouble) {
   const Golden golden("cox_efron");
   Matrix<float> d = golden.vector("log_hazard").cast<float>();
   const double loss =
-      cox_loss<float>(golden.get<std::vector<double>>("time"), golden.integers("event"), CoxTies::efron, d);
+      cox_loss<float>(golden.get<std::vector<double>>("time"), golden.integers("event"), CoxTies::efron, d, work);
   EXPECT_NEAR(loss, golden.number("loss"), 1e-6);
   EXPECT_LT(max_error(d.cast<double>(), golden.vector("dlog_hazard")), 1e-6);
 }
@@ -268,7 +272,7 @@ struct PairResult {
 };
 PairResult ranking(const Matrix<double>& z1, const Matrix<double>& z2, double margin, double weight = 1) {
   PairResult result{0, Matrix<double>::Zero(z1.rows(), z1.cols()), Matrix<double>::Zero(z2.rows(), z2.cols())};
-  result.loss = pairwise_ranking_loss<double>(z1, z2, margin, weight, result.d1, result.d2);
+  result.loss = pairwise_ranking_loss<double>(z1, z2, margin, weight, result.d1, result.d2, work);
   return result;
 }
 
@@ -346,7 +350,7 @@ TEST(PairwiseRankingLoss, AddsInFloat) {
   const Matrix<double> z1 = random_matrix(rng, 6, 3), z2 = random_matrix(rng, 6, 3);
   const PairResult at = ranking(z1, z2, 0.5);
   Matrix<float> d1 = Matrix<float>::Ones(6, 3), d2 = d1;
-  EXPECT_NEAR(pairwise_ranking_loss<float>(z1.cast<float>(), z2.cast<float>(), 0.5, 2, d1, d2), at.loss, 1e-6);
+  EXPECT_NEAR(pairwise_ranking_loss<float>(z1.cast<float>(), z2.cast<float>(), 0.5, 2, d1, d2, work), at.loss, 1e-6);
   EXPECT_LT(max_error(d1.cast<double>(), (1 + 2 * at.d1.array()).matrix()), 1e-5);
   EXPECT_LT(max_error(d2.cast<double>(), (1 + 2 * at.d2.array()).matrix()), 1e-5);
 }

@@ -7,61 +7,64 @@ namespace tocca {
 namespace {
 
 template <class S>
-WhitenedView whiten_view(ConstMatrixRef<S> h, const ViewPairOptions& options, const RunningWeights& w,
-                         MatrixRef<double> mean, MatrixRef<double> covariance) {
-  WhitenedView view;
+void whiten_view(ConstMatrixRef<S> h, const ViewPairOptions& options, const RunningWeights& w, MatrixRef<double> mean,
+                 MatrixRef<double> covariance, WhitenedView& view, Workspace& work) {
   view.centred = h.template cast<double>();
   mean = w.keep * mean + w.add * view.centred.colwise().mean();
   view.centre = w.correction * mean.row(0);
   view.centred.rowwise() -= view.centre;
   multiply_at_a<double>(view.centred, covariance, w.add / static_cast<double>(h.rows() - 1), w.keep);
-  Matrix<double> used = w.correction * covariance;
+  const Workspace::Frame frame(work);
+  MatrixMap<double> used = work.matrix<double>(h.cols(), h.cols());
+  used = w.correction * covariance;
   used.diagonal().array() += options.ridge;
-  view.eigen = symmetric_eigen(used);
-  view.root = inverse_sqrt(view.eigen);
-  return view;
+  symmetric_eigen(used, view.eigen, view.symmetric);
+  inverse_sqrt(view.eigen, view.root, view.symmetric);
 }
 
-void subtract_share_of_mean(double share, MatrixRef<double> d) {
-  const RowVector<double> through_mean = share * d.colwise().mean();
-  d.rowwise() -= through_mean;
+void subtract_share_of_mean(double share, MatrixRef<double> d, Workspace& work) {
+  const Workspace::Frame frame(work);
+  MatrixMap<double> through_mean = work.matrix<double>(1, d.cols());
+  through_mean = share * d.colwise().mean();
+  d.rowwise() -= through_mean.row(0);
 }
 
 }  // namespace
 
 template <class S>
-WhitenedPair whiten_pair(ConstMatrixRef<S> h1, ConstMatrixRef<S> h2, const ViewPairOptions& options,
-                         double batch_number, ViewPairStatistics& statistics) {
+void whiten_pair(ConstMatrixRef<S> h1, ConstMatrixRef<S> h2, const ViewPairOptions& options, double batch_number,
+                 ViewPairStatistics& statistics, WhitenedPair& pair, Workspace& work) {
   const RunningWeights w = options.running ? running_weights(options.momentum, batch_number) : RunningWeights{};
-  WhitenedPair pair;
   pair.share = w.share;
-  pair.view1 = whiten_view<S>(h1, options, w, statistics.mean1, statistics.s11);
-  pair.view2 = whiten_view<S>(h2, options, w, statistics.mean2, statistics.s22);
+  whiten_view<S>(h1, options, w, statistics.mean1, statistics.s11, pair.view1, work);
+  whiten_view<S>(h2, options, w, statistics.mean2, statistics.s22, pair.view2, work);
   multiply_at_b<double>(pair.view1.centred, pair.view2.centred, statistics.s12,
                         w.add / static_cast<double>(h1.rows() - 1), w.keep);
   pair.s12 = w.correction * statistics.s12;
-  Matrix<double> half(h1.cols(), h2.cols());
+  const Workspace::Frame frame(work);
+  MatrixMap<double> half = work.matrix<double>(h1.cols(), h2.cols());
   multiply<double>(pair.view1.root, pair.s12, half);
   pair.t.resize(h1.cols(), h2.cols());
   multiply<double>(half, pair.view2.root, pair.t);
-  return pair;
 }
 
 void whiten_pair_backward(const WhitenedPair& pair, const CovarianceGradients& gradients, MatrixRef<double> dh1,
-                          MatrixRef<double> dh2) {
+                          MatrixRef<double> dh2, Workspace& work) {
   const Matrix<double>&centred1 = pair.view1.centred, &centred2 = pair.view2.centred;
   const double factor = pair.share / static_cast<double>(dh1.rows() - 1);
   multiply<double>(centred1, gradients.s11, dh1, 2 * factor, 1);
   multiply_a_bt<double>(centred2, gradients.s12, dh1, factor, 1);
   multiply<double>(centred2, gradients.s22, dh2, 2 * factor, 1);
   multiply<double>(centred1, gradients.s12, dh2, factor, 1);
-  subtract_share_of_mean(pair.share, dh1);
-  subtract_share_of_mean(pair.share, dh2);
+  subtract_share_of_mean(pair.share, dh1, work);
+  subtract_share_of_mean(pair.share, dh2, work);
 }
 
-template WhitenedPair whiten_pair<float>(ConstMatrixRef<float>, ConstMatrixRef<float>, const ViewPairOptions&, double,
-                                         ViewPairStatistics&);
-template WhitenedPair whiten_pair<double>(ConstMatrixRef<double>, ConstMatrixRef<double>, const ViewPairOptions&,
-                                          double, ViewPairStatistics&);
+#define TOCCA_INSTANTIATE(S)                                                                         \
+  template void whiten_pair<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, const ViewPairOptions&, double, \
+                               ViewPairStatistics&, WhitenedPair&, Workspace&);
+TOCCA_INSTANTIATE(float)
+TOCCA_INSTANTIATE(double)
+#undef TOCCA_INSTANTIATE
 
 }  // namespace tocca

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tocca/core/matrix.h"
+#include "tocca/core/workspace.h"
 #include "tocca/linalg/symmetric.h"
 
 namespace tocca {
@@ -23,12 +24,15 @@ struct ViewPairStatistics {
   MatrixMap<double> s12;
 };
 
-/// One view of a batch, and what whitens it.
+/// One view of a batch, and what whitens it. Kept by callers that come back with every batch: nothing is then
+/// allocated.
 struct WhitenedView {
-  RowVector<double> centre;  ///< μ (d)
-  Matrix<double> centred;    ///< H̄ = H − μ (m × d)
-  SymmetricEigen eigen;      ///< of Σ + rI
-  Matrix<double> root;       ///< R = (Σ + rI)^{-1/2} (d × d)
+  RowVector<double> centre;    ///< μ (d)
+  Matrix<double> centred;      ///< H̄ = H − μ (m × d)
+  SymmetricEigen eigen;        ///< of Σ + rI
+  Matrix<double> root;         ///< R = (Σ + rI)^{-1/2} (d × d)
+  Matrix<double> dcovariance;  ///< ∂L/∂Σ, where it goes through R
+  SymmetricScratch symmetric;
 };
 
 struct WhitenedPair {
@@ -42,18 +46,18 @@ struct WhitenedPair {
 /// batch. The means and covariances are those of whitening.h: s⁽ᵏ⁾ = α s⁽ᵏ⁻¹⁾ + (1 − α) s_batch, scatter about the
 /// running mean divided by m − 1.
 template <class S>
-WhitenedPair whiten_pair(ConstMatrixRef<S> h1, ConstMatrixRef<S> h2, const ViewPairOptions& options,
-                         double batch_number, ViewPairStatistics& statistics);
+void whiten_pair(ConstMatrixRef<S> h1, ConstMatrixRef<S> h2, const ViewPairOptions& options, double batch_number,
+                 ViewPairStatistics& statistics, WhitenedPair& pair, Workspace& work);
 
 /// ∂L/∂Σ for the covariances used; s11 and s22 symmetric.
 struct CovarianceGradients {
-  Matrix<double> s11, s22, s12;
+  ConstMatrixMap<double> s11, s22, s12;
 };
 
 /// dh1 (m × d₁), dh2 (m × d₂): in the gradient that reaches H̄ past the covariances, out ∂L/∂H, through this batch's
 /// part of the statistics only: ∂L/∂H̄₁ += c (2 H̄₁ ∂L/∂Σ₁₁ + H̄₂ (∂L/∂Σ₁₂)ᵀ) / (m − 1), ∂L/∂H₁ = ∂L/∂H̄₁ − c · its mean
 /// row, and likewise for view 2.
 void whiten_pair_backward(const WhitenedPair& pair, const CovarianceGradients& gradients, MatrixRef<double> dh1,
-                          MatrixRef<double> dh2);
+                          MatrixRef<double> dh2, Workspace& work);
 
 }  // namespace tocca

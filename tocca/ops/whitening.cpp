@@ -45,16 +45,22 @@ void whitening_backward(WhiteningCache& cache, MatrixRef<S> d) {
 
 template <class S>
 void whitening_infer(ConstMatrixRef<S> a, ConstMatrixRef<double> centre, ConstMatrixRef<double> transform,
-                     MatrixRef<S> b) {
-  const Matrix<S> centred = a.rowwise() - centre.row(0).template cast<S>();
-  multiply<S>(centred, transform.template cast<S>(), b);
+                     MatrixRef<S> b, Workspace& work) {
+  const Workspace::Frame frame(work);
+  MatrixMap<S> centred = work.matrix<S>(a.rows(), a.cols());
+  MatrixMap<S> weights = work.matrix<S>(transform.rows(), transform.cols()), offset = work.matrix<S>(1, a.cols());
+  offset = centre.template cast<S>();
+  centred = a.rowwise() - offset.row(0);
+  weights = transform.template cast<S>();
+  multiply<S>(centred, weights, b);
 }
 
-#define TOCCA_INSTANTIATE(S)                                                                                   \
-  template void whitening_forward<S>(ConstMatrixRef<S>, const WhiteningOptions&, double, WhiteningStatistics&, \
-                                     WhiteningCache&, MatrixRef<S>);                                           \
-  template void whitening_backward<S>(WhiteningCache&, MatrixRef<S>);                                          \
-  template void whitening_infer<S>(ConstMatrixRef<S>, ConstMatrixRef<double>, ConstMatrixRef<double>, MatrixRef<S>);
+#define TOCCA_INSTANTIATE(S)                                                                                        \
+  template void whitening_forward<S>(ConstMatrixRef<S>, const WhiteningOptions&, double, WhiteningStatistics&,      \
+                                     WhiteningCache&, MatrixRef<S>);                                                \
+  template void whitening_backward<S>(WhiteningCache&, MatrixRef<S>);                                               \
+  template void whitening_infer<S>(ConstMatrixRef<S>, ConstMatrixRef<double>, ConstMatrixRef<double>, MatrixRef<S>, \
+                                   Workspace&);
 TOCCA_INSTANTIATE(float)
 TOCCA_INSTANTIATE(double)
 #undef TOCCA_INSTANTIATE

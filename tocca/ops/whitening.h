@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tocca/core/matrix.h"
+#include "tocca/core/workspace.h"
 #include "tocca/linalg/symmetric.h"
 
 namespace tocca {
@@ -50,6 +51,6 @@ void whitening_backward(WhiteningCache& cache, MatrixRef<S> d);
 /// b ← (a − centre) U with the statistics of the last training batch.
 template <class S>
 void whitening_infer(ConstMatrixRef<S> a, ConstMatrixRef<double> centre, ConstMatrixRef<double> transform,
-                     MatrixRef<S> b);
+                     MatrixRef<S> b, Workspace& work);
 
 }  // namespace tocca

@@ -54,7 +54,8 @@ TEST(Whitening, ThreeBatchesAndInferenceAgreeWithTheReference) {
             1e-12);
   const Matrix<double> a = golden.matrix("infer_A");
   Matrix<double> b(a.rows(), a.cols());
-  whitening_infer<double>(a, statistics.centre, statistics.transform, b);
+  Workspace work;
+  whitening_infer<double>(a, statistics.centre, statistics.transform, b, work);
   EXPECT_LT(max_error(b, golden.matrix("infer_B")), 1e-11);
 }
 

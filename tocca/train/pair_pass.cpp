@@ -2,7 +2,6 @@
 
 #include "tocca/linalg/blas.h"
 #include "tocca/ops/ranking.h"
-#include "tocca/ops/trace_norm.h"
 
 namespace tocca {
 namespace {
@@ -24,17 +23,19 @@ void scatter_add(MatrixMap<S> from, const std::vector<Index>& rows, MatrixMap<S>
 
 // z ← (a − centre) W with the weights that the network has now.
 template <class S>
-void project_all(Network<S>& network, const Slot& centre, const Slot& weights, ViewPass<S>& view) {
+void project_all(Network<S>& network, const Slot& centre, const Slot& weights, ViewPass<S>& view, Workspace& work) {
   if (view.rows() == 0) return;
-  whitening_infer<S>(view.a(), network.statistics[centre], network.statistics[weights], view.z());
+  whitening_infer<S>(view.a(), network.statistics[centre], network.statistics[weights], view.z(), work);
 }
 
 // dz ← dz Wᵀ.
 template <class S>
-void back_all(const Network<S>& network, const Slot& weights, ViewPass<S>& view) {
+void back_all(const Network<S>& network, const Slot& weights, ViewPass<S>& view, Workspace& work) {
   if (view.rows() == 0) return;
-  const Matrix<S> dz = view.dz();
-  const Matrix<S> w = network.statistics[weights].template cast<S>();
+  const Workspace::Frame frame(work);
+  MatrixMap<S> dz = work.matrix<S>(view.rows(), view.dz().cols()), w = work.matrix<S>(weights.rows, weights.columns);
+  dz = view.dz();
+  w = network.statistics[weights].template cast<S>();
   MatrixMap<S> out = view.dz();
   multiply_a_bt<S>(dz, w, out);
 }
@@ -85,7 +86,7 @@ double PairPass<S>::trace_norm(Network<S>& network, double weight, ViewPass<S>& 
   top(d_v_).setZero();
   ViewPairStatistics running = statistics(network);
   const double loss = tocca::trace_norm<S>(top(h_u_), top(h_v_), options(network), next_batch(network), weight, running,
-                                           top(d_u_), top(d_v_));
+                                           top(d_u_), top(d_v_), trace_norm_);
   scatter_add<S>(top(d_u_), rows_u_, u.coupling());
   scatter_add<S>(top(d_v_), rows_v_, v.coupling());
   return loss;
@@ -100,8 +101,8 @@ void PairPass<S>::cca_forward(Network<S>& network, CcaBasis basis, ViewPass<S>& 
     cca_layer_forward<S>(top(h_u_), top(h_v_), options(network), basis, next_batch(network), running, cache_, top(d_u_),
                          top(d_v_));
   }
-  project_all(network, slots_.centre1, slots_.weights1, u);
-  project_all(network, slots_.centre2, slots_.weights2, v);
+  project_all(network, slots_.centre1, slots_.weights1, u, work_);
+  project_all(network, slots_.centre2, slots_.weights2, v, work_);
   if (rows_ < 2) return;
   scatter<S>(top(d_u_), rows_u_, u.z());
   scatter<S>(top(d_v_), rows_v_, v.z());
@@ -114,8 +115,8 @@ void PairPass<S>::cca_backward(const Network<S>& network, ViewPass<S>& u, ViewPa
     gather<S>(v.dz(), rows_v_, top(h_v_));
     cca_layer_backward<S>(cache_, top(h_u_), top(h_v_), top(d_u_), top(d_v_));
   }
-  back_all(network, slots_.weights1, u);
-  back_all(network, slots_.weights2, v);
+  back_all(network, slots_.weights1, u, work_);
+  back_all(network, slots_.weights2, v, work_);
   if (rows_ < 2) return;
   scatter<S>(top(d_u_), rows_u_, u.dz());
   scatter<S>(top(d_v_), rows_v_, v.dz());
@@ -128,7 +129,7 @@ double PairPass<S>::ranking(double margin, double weight, ViewPass<S>& u, ViewPa
   gather<S>(v.z(), rows_v_, top(h_v_));
   top(d_u_).setZero();
   top(d_v_).setZero();
-  const double loss = pairwise_ranking_loss<S>(top(h_u_), top(h_v_), margin, weight, top(d_u_), top(d_v_));
+  const double loss = pairwise_ranking_loss<S>(top(h_u_), top(h_v_), margin, weight, top(d_u_), top(d_v_), work_);
   scatter_add<S>(top(d_u_), rows_u_, u.dz());
   scatter_add<S>(top(d_v_), rows_v_, v.dz());
   return loss;

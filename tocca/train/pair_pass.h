@@ -4,6 +4,7 @@
 
 #include "tocca/model/network.h"
 #include "tocca/ops/cca_layer.h"
+#include "tocca/ops/trace_norm.h"
 #include "tocca/train/batch.h"
 #include "tocca/train/view_pass.h"
 
@@ -40,7 +41,9 @@ class PairPass {
   Index rows_ = 0;
   std::vector<Index> rows_u_, rows_v_;  // of each matched sample
   Matrix<S> h_u_, h_v_, d_u_, d_v_;     // (capacity × d_o)
+  TraceNormScratch trace_norm_;
   CcaLayerCache cache_;
+  Workspace work_;
 };
 
 }  // namespace tocca

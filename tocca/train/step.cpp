@@ -2,7 +2,6 @@
 
 #include "tocca/core/denormals.h"
 #include "tocca/ops/dense.h"
-#include "tocca/ops/lda_loss.h"
 
 namespace tocca {
 namespace {
@@ -30,6 +29,7 @@ TrainingStep<S>::TrainingStep(Network<S>& network, const Objective& objective, I
       second_moments_(network.parameter_layout) {
   objective.validate(network.shape);
   for (std::size_t p = 0; p < network.pairs.size(); ++p) pairs_.emplace_back(network, p, capacity);
+  for (ViewScratch& scratch : scratch_) scratch.mixed.resize(network.shape.heads.size());
   for (Index v = 0; v < network.views(); ++v) {
     passes_.emplace_back(network, v, capacity);
     head_gradients_.emplace_back();
@@ -198,7 +198,10 @@ template <class S>
 void TrainingStep<S>::mix(std::size_t v, const Batch& batch) {
   if (batch.partner.empty() || batch.partner[v].empty()) return;
   MatrixMap<S> x = passes_[v].input(static_cast<Index>(batch.samples[v].size()));
-  const Matrix<S> before = x;
+  Workspace& work = scratch_[v].work;
+  const Workspace::Frame frame(work);
+  MatrixMap<S> before = work.matrix<S>(x.rows(), x.cols());
+  before = x;
   const S share = static_cast<S>(batch.own_share);
   for (Index i = 0; i < x.rows(); ++i) {
     x.row(i) = share * before.row(i) + (1 - share) * before.row(batch.partner[v][static_cast<std::size_t>(i)]);
@@ -214,11 +217,16 @@ double TrainingStep<S>::loss_of_head(std::size_t v, std::size_t h, const Batch& 
   const HeadLossOptions& options = objective_.head_options.empty() ? kPlain : objective_.head_options[h];
   const HeadTargets& own = batch.known(v, head.target);
   const MatrixMap<S> outputs = passes_[v].outputs(h);
-  if (batch.partner.empty()) return tocca::head_loss<S>(head.kind, own, options, outputs);
-  Matrix<S> other_gradient = outputs;
+  Workspace& work = scratch_[v].work;
+  if (batch.partner.empty()) return tocca::head_loss<S>(head.kind, own, options, outputs, work);
+  const Workspace::Frame frame(work);
+  MatrixMap<S> other_gradient = work.matrix<S>(outputs.rows(), outputs.cols());
+  other_gradient = outputs;
+  HeadTargets& mixed = scratch_[v].mixed[h];
+  own.select(batch.partner[v], mixed);
   const double share = batch.own_share;
-  const double loss = tocca::head_loss<S>(head.kind, own, options, outputs);
-  const double other = tocca::head_loss<S>(head.kind, own.select(batch.partner[v]), options, other_gradient);
+  const double loss = tocca::head_loss<S>(head.kind, own, options, outputs, work);
+  const double other = tocca::head_loss<S>(head.kind, mixed, options, other_gradient, work);
   passes_[v].outputs(h) = static_cast<S>(share) * outputs + static_cast<S>(1 - share) * other_gradient;
   return share * loss + (1 - share) * other;
 }
@@ -291,7 +299,7 @@ void TrainingStep<S>::losses(std::size_t v, const Batch& batch, Index pairs) {
   }
   if (objective_.task == Task::lda) {
     const LdaLossOptions options{.ridge = network_.shape.whitening.epsilon};
-    terms_[v].task = lda_loss<S>(pass.z(), batch.labels[v].codes, options, 1, pass.dz());
+    terms_[v].task = lda_loss<S>(pass.z(), batch.labels[v].codes, options, 1, pass.dz(), scratch_[v].lda);
   }
   if (pairs == 0) return;
   terms_[v].agreement = l2_distance<S>(projections_, batch.row_of, v, pairs, objective_.agreement_weight, pass.dz());

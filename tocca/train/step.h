@@ -11,6 +11,7 @@
 #include "tocca/model/network.h"
 #include "tocca/model/safetensors.h"
 #include "tocca/ops/decorrelation.h"
+#include "tocca/ops/lda_loss.h"
 #include "tocca/ops/nadam.h"
 #include "tocca/train/batch.h"
 #include "tocca/train/objective.h"
@@ -71,6 +72,9 @@ class TrainingStep {
   struct ViewScratch {
     OuterScratch<S> outer;
     DecorrelationScratch<S> decorrelation;
+    LdaLossScratch lda;
+    std::vector<HeadTargets> mixed;  // of each head, for the rows that a batch is mixed with
+    Workspace work;
   };
 
   [[nodiscard]] Pieces pieces_of(const Batch& batch) const;

@@ -42,7 +42,7 @@ class HeadScores {
       if (std::isnan(score)) continue;
       scores_[h].sum += score;
       ++scores_[h].views;
-      loss_ += objective_.head_weight(h) * head_loss<double>(head.kind, known, {}, outputs);
+      loss_ += objective_.head_weight(h) * head_loss<double>(head.kind, known, loss_options(h), outputs, work_);
     }
   }
 
@@ -65,18 +65,28 @@ class HeadScores {
     int views = 0;
   };
 
+  // As in training, but for what is done to the targets there.
+  [[nodiscard]] HeadLossOptions loss_options(std::size_t head) const {
+    HeadLossOptions options = objective_.head_options.empty() ? HeadLossOptions{} : objective_.head_options[head];
+    options.softmax.label_smoothing = 0;
+    return options;
+  }
+
   const Network<float>& network_;
   const Objective& objective_;
   std::vector<Score> scores_;
   double loss_ = 0;
+  Workspace work_;
 };
 
-double separation_loss(const Matrix<float>& z, std::span<const Index> samples, const std::vector<int>& codes) {
+double separation_loss(const Matrix<float>& z, std::span<const Index> samples, const std::vector<int>& codes,
+                       const LdaLossOptions& options) {
   std::vector<int> labels;
   labels.reserve(samples.size());
   for (const Index sample : samples) labels.push_back(codes[static_cast<std::size_t>(sample)]);
   Matrix<double> unused = Matrix<double>::Zero(z.rows(), z.cols());
-  return lda_loss<double>(z.cast<double>(), labels, {}, 0, unused);
+  LdaLossScratch scratch;
+  return lda_loss<double>(z.cast<double>(), labels, options, 0, unused, scratch);
 }
 
 // The rows of z for samples that have every view.
@@ -157,7 +167,7 @@ void validate_epoch(const Network<float>& network, const Objective& objective, c
     complete.push_back(complete_rows(z, samples, data.views));
     if (objective.task == Task::heads) scores.add(data, view, samples, z);
     if (objective.task == Task::lda && !data.labels.codes.empty() && z.allFinite()) {
-      separation += separation_loss(z, samples, data.labels.codes);
+      separation += separation_loss(z, samples, data.labels.codes, {.ridge = network.shape.whitening.epsilon});
     }
   }
   scores.tell(record);

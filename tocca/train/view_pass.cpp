@@ -1,5 +1,6 @@
 #include "tocca/train/view_pass.h"
 
+#include "tocca/linalg/blas.h"
 #include "tocca/ops/dense.h"
 #include "tocca/ops/dropout.h"
 #include "tocca/ops/running.h"
@@ -110,12 +111,12 @@ double ViewPass<S>::reconstruction(Network<S>& network, double weight, double ra
   const double loss = static_cast<double>(d.squaredNorm()) / entries;
   d *= static_cast<S>(2 * weight / entries);
   dense_backward_bias<S>(d, row(gradients, e.decoder_bias), sums_);
-  Matrix<S> own(rows_, outputs_width_);
-  const MatrixMap<S> of_encoded(own.data(), own.rows(), own.cols());
+  const Workspace::Frame frame(work_);
+  const MatrixMap<S> of_encoded = work_.matrix<S>(rows_, outputs_width_);
   dense_backward_input<S>(d, p[e.decoder_weight], decoder_->empty() ? of_encoded : decoder_->output_gradient(), pieces);
   weight_gradient(e.decoder_weight, decoder_->output(), d);
   decoder_->backward(network, rate, view_stream(rng, view_), gradients, weight_gradient, of_encoded, pieces);
-  top(encoded_gradient_) += own;
+  top(encoded_gradient_) += of_encoded;
   return loss;
 }
 
@@ -123,14 +124,17 @@ template <class S>
 double ViewPass<S>::separation(double weight) {
   const Index k = a_.cols();
   const Index p = outputs_width_ - k;
-  const auto shared = top(encoded_).leftCols(k);
-  const auto own = top(encoded_).rightCols(p);
+  const Workspace::Frame frame(work_);
+  MatrixMap<S> cross = work_.matrix<S>(k, p);
+  const MatrixMap<S> both = top(encoded_);
+  MatrixMap<S> gradient = top(encoded_gradient_);
+  const auto shared = both.leftCols(k), own = both.rightCols(p);
   const S normaliser = static_cast<S>(rows_ - 1);
-  const Matrix<S> cross = shared.transpose() * own / normaliser;  // both have mean 0 in the batch
+  multiply_at_b<S>(shared, own, cross, 1 / normaliser);  // both have mean 0 in the batch
   const double entries = static_cast<double>(cross.size());
   const S scale = static_cast<S>(2 * weight / entries) / normaliser;
-  top(encoded_gradient_).leftCols(k) += scale * own * cross.transpose();
-  top(encoded_gradient_).rightCols(p) += scale * shared * cross;
+  multiply_a_bt<S>(own, cross, gradient.leftCols(k), scale, 1);
+  multiply<S>(shared, cross, gradient.rightCols(p), scale, 1);
   return static_cast<double>(cross.squaredNorm()) / entries;
 }
 

@@ -76,6 +76,7 @@ class ViewPass {
   std::optional<HiddenStack<S>> decoder_;
   Matrix<S> decoded_;  // X̂, then its gradient
   Matrix<S> sums_;     // scratch of column sums
+  Workspace work_;
 };
 
 }  // namespace tocca

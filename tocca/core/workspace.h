@@ -1,0 +1,72 @@
+/// Memory for what lies between in an operation that comes back with every batch.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "tocca/core/matrix.h"
+
+namespace tocca {
+
+/// Hands out pieces of memory one behind another, and takes all of a frame back at once. The memory itself is kept, so
+/// that an operation allocates only until it has seen its largest batch. Of one thread at a time.
+///
+/// Example:
+///     const Workspace::Frame frame(work);
+///     MatrixMap<double> centred = work.matrix<double>(rows, columns);  // until the frame ends
+class Workspace {
+ public:
+  /// What is handed out during its life is free again when it ends. Frames end in the opposite order of their starts.
+  class Frame {
+   public:
+    explicit Frame(Workspace& work) : work_(work), chunk_(work.chunk_), used_(work.used_) {}
+    ~Frame() {
+      work_.chunk_ = chunk_;
+      work_.used_ = used_;
+    }
+    Frame(const Frame&) = delete;
+    Frame& operator=(const Frame&) = delete;
+
+   private:
+    Workspace& work_;
+    std::size_t chunk_, used_;
+  };
+
+  /// With whatever was there before.
+  template <class S>
+  MatrixMap<S> matrix(Index rows, Index columns) {
+    return {array<S>(static_cast<std::size_t>(rows * columns)).data(), rows, columns};
+  }
+  template <class S>
+  Eigen::Map<Vector<S>> vector(Index size) {
+    return {array<S>(static_cast<std::size_t>(size)).data(), size};
+  }
+  /// Value-initialised where T says how, otherwise with whatever was there before.
+  template <class T>
+  std::span<T> array(std::size_t size) {
+    static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T> && alignof(T) <= kAlignment);
+    auto* const first = reinterpret_cast<T*>(take(size * sizeof(T)));
+    std::uninitialized_default_construct_n(first, size);
+    return {first, size};
+  }
+
+ private:
+  static constexpr std::size_t kAlignment = 64;
+  struct Free {
+    void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{kAlignment}); }
+  };
+  struct Chunk {
+    std::unique_ptr<std::byte, Free> memory;
+    std::size_t size;
+  };
+  std::byte* take(std::size_t bytes);
+
+  std::vector<Chunk> chunks_;
+  std::size_t chunk_ = 0, used_ = 0;  // the chunk that is handed out from, and how much of it is in use
+};
+
+}  // namespace tocca

@@ -1,0 +1,71 @@
+#include "tocca/core/workspace.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+namespace tocca {
+namespace {
+
+TEST(Workspace, PiecesOfAFrameDoNotOverlapAndAreAligned) {
+  Workspace work;
+  const Workspace::Frame frame(work);
+  std::vector<MatrixMap<double>> pieces;
+  // Some larger than a chunk, some empty.
+  for (const Index columns : {3, 0, 5000, 1, 200'000, 7}) {
+    pieces.push_back(work.matrix<double>(2, columns));
+    pieces.back().setConstant(static_cast<double>(pieces.size()));
+  }
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pieces[i].data()) % 64, 0U);
+    EXPECT_TRUE((pieces[i].array() == static_cast<double>(i + 1)).all());
+  }
+}
+
+TEST(Workspace, AFrameGivesBackWhatWasHandedOutSinceItsStart) {
+  Workspace work;
+  const Workspace::Frame outer(work);
+  const MatrixMap<float> kept = work.matrix<float>(1, 10);
+  const float* first = nullptr;
+  for (int round = 0; round < 3; ++round) {
+    const Workspace::Frame inner(work);
+    const MatrixMap<float> piece = work.matrix<float>(100, 1000);
+    EXPECT_NE(piece.data(), kept.data());
+    if (round == 0) first = piece.data();
+    EXPECT_EQ(piece.data(), first);
+  }
+}
+
+// Where a smaller batch leaves room in a chunk, the next large one finds the memory that it had before.
+TEST(Workspace, ASmallerRoundInBetweenChangesNothing) {
+  Workspace work;
+  std::vector<const double*> large;
+  for (const Index rows : {400, 3, 400, 120, 400}) {
+    const Workspace::Frame frame(work);
+    work.matrix<double>(rows, 30);
+    const MatrixMap<double> second = work.matrix<double>(rows, 50);
+    if (rows == 400) large.push_back(second.data());
+  }
+  EXPECT_EQ(large[1], large[0]);
+  EXPECT_EQ(large[2], large[0]);
+}
+
+struct WithDefault {
+  int value = 7;
+};
+
+TEST(Workspace, ArraysHoldWhatTheirTypeStartsAs) {
+  Workspace work;
+  for (int round = 0; round < 2; ++round) {
+    const Workspace::Frame frame(work);
+    const std::span<WithDefault> items = work.array<WithDefault>(5);
+    for (WithDefault& item : items) {
+      EXPECT_EQ(item.value, 7);
+      item.value = 1;
+    }
+  }
+  EXPECT_TRUE(work.array<int>(0).empty());
+}
+
+}  // namespace
+}  // namespace tocca
