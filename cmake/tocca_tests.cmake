@@ -19,7 +19,7 @@ function(tocca_add_tests name)
     target_compile_options(${name} PRIVATE -fno-sanitize=vptr,null,alignment,object-size)
   endif()
   # Listing the tests at run time, not while linking, lets the build go on while a machine is busy.
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 600)
+  gtest_discover_tests(${name} NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 600)
 endfunction()
 
 tocca_add_tests(tocca_tests ${library_tests})

@@ -58,7 +58,7 @@ struct GradientCase {
   CcaBasis basis = CcaBasis::aligned;
 };
 
-// Without it the name of a test has the bytes of its case.
+// For messages; otherwise they have the bytes of a case.
 inline void PrintTo(const GradientCase& c, std::ostream* out) { *out << c.name; }
 
 // A head of every kind; the data set has the targets of those in use, in this order.
