@@ -81,11 +81,13 @@ const Case kCases[] = {
     {.name = "tocca-w", .batch = 2100, .threads = 4, .projection = Projection::whiten},
     {.name = "all heads", .all_heads = true},
     {.name = "all heads, mixup", .projection = Projection::whiten, .all_heads = true, .own_share = 0.7},
+    {.name = "softcca", .decorrelated = true, .task = Task::none},
     {.name = "dcca", .agreement = Agreement::trace_norm, .task = Task::none},
     {.name = "dcca of three views", .threads = 3, .views = 3, .agreement = Agreement::trace_norm, .task = Task::none},
     {.name = "dccae, private components", .agreement = Agreement::trace_norm, .task = Task::none, .decoders = true},
     {.name = "dcca-deeplda", .agreement = Agreement::trace_norm, .task = Task::lda},
     {.name = "ccal-ce", .projection = Projection::cca, .agreement = Agreement::none},
+    {.name = "ccal-ce", .batch = 2100, .projection = Projection::cca, .agreement = Agreement::none, .decoders = true},
     {.name = "ccal-ce, canonical",
      .projection = Projection::cca,
      .agreement = Agreement::none,
@@ -128,23 +130,31 @@ NetworkShape shape_of(const Case& c) {
   return shape;
 }
 
-Batch batch_of(const Case& c, const NetworkShape& shape) {
+// A batch of so many samples, of which every third lacks all views but the first, if there are gaps.
+Batch batch_of(const Case& c, const NetworkShape& shape, Index samples, bool gaps) {
   const auto views = static_cast<std::size_t>(c.views);
-  std::vector<Index> rows(static_cast<std::size_t>(c.batch)), partners(rows.size());
-  std::iota(rows.begin(), rows.end(), Index{0});
-  for (std::size_t i = 0; i < rows.size(); ++i) partners[i] = static_cast<Index>((i + 7) % rows.size());
-  std::vector<int> labels;
-  for (Index i = 0; i < c.batch; ++i) labels.push_back(i % 7 == 0 ? -1 : static_cast<int>(i % 5));
   Batch batch;
-  batch.samples.assign(views, rows);
-  batch.row_of.assign(views, rows);
-  batch.labels.assign(views, HeadTargets{labels, {}});
-  std::vector<HeadTargets> targets;
-  for (const HeadShape& head : shape.heads) {
-    if (head.target >= 0) targets.push_back(targets_of(head, c.batch));
+  batch.row_of.resize(views);
+  batch.samples.resize(views);
+  for (std::size_t v = 0; v < views; ++v) {
+    HeadTargets labels;
+    for (Index i = 0; i < samples; ++i) {
+      const bool present = v == 0 || !gaps || i % 3 != 2;
+      batch.row_of[v].push_back(present ? static_cast<Index>(batch.samples[v].size()) : -1);
+      if (!present) continue;
+      batch.samples[v].push_back(i);
+      labels.codes.push_back(i % 7 == 0 ? -1 : static_cast<int>(i % 5));
+    }
+    const auto rows = static_cast<Index>(batch.samples[v].size());
+    batch.labels.push_back(labels);
+    batch.targets.emplace_back();
+    for (const HeadShape& head : shape.heads) {
+      if (head.target >= 0) batch.targets.back().push_back(targets_of(head, rows));
+    }
+    if (c.own_share == 1) continue;
+    batch.partner.emplace_back();
+    for (Index i = 0; i < rows; ++i) batch.partner.back().push_back((i + 7) % rows);
   }
-  batch.targets.assign(views, targets);
-  if (c.own_share < 1) batch.partner.assign(views, partners);
   batch.own_share = c.own_share;
   return batch;
 }
@@ -161,17 +171,24 @@ long allocations_of(const Case& c) {
                             .cca_basis = c.basis};
   const Context context = make_context(c.threads);
   TrainingStep<float> step(network, objective, c.batch, context);
-  const Batch batch = batch_of(c, shape);
+  // As in an epoch: the last batch is smaller, and with missing views no two have the same number of rows.
+  std::vector<Batch> batches;
+  for (const bool gaps : {false, true}) {
+    for (const Index samples : {c.batch, c.batch - 11}) batches.push_back(batch_of(c, shape, samples, gaps));
+  }
   const RowReader<float> read = [](Index view, std::span<const Index> samples, MatrixRef<float> out) {
     for (Index i = 0; i < static_cast<Index>(samples.size()); ++i) {
       for (Index j = 0; j < out.cols(); ++j) out(i, j) = static_cast<float>((i * 7 + j * (3 + view)) % 11) - 5;
     }
   };
   Rng rng(2);
-  for (int i = 0; i < 3; ++i) step.step(batch, read, rng.split("warm up"), {});
+  const auto epoch = [&] {
+    for (const Batch& batch : batches) step.step(batch, read, rng.split("step"), {});
+  };
+  for (int i = 0; i < 3; ++i) epoch();
   allocations = 0;
   counting = true;
-  for (int i = 0; i < 5; ++i) step.step(batch, read, rng.split("counted"), {});
+  for (int i = 0; i < 2; ++i) epoch();
   counting = false;
   return allocations;
 }
@@ -196,7 +213,7 @@ int main() {
   bool passed = true;
   for (const Case& c : kCases) {
     const long found = allocations_of(c);
-    std::printf("%-25s batch %4ld, %d threads: %ld allocations in 5 steps\n", c.name, static_cast<long>(c.batch),
+    std::printf("%-25s batch %4ld, %d threads: %ld allocations in 8 steps\n", c.name, static_cast<long>(c.batch),
                 c.threads, found);
     passed = passed && found == 0;
   }

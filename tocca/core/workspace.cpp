@@ -1,6 +1,7 @@
 #include "tocca/core/workspace.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace tocca {
 
@@ -11,14 +12,17 @@ std::byte* Workspace::take(std::size_t bytes) {
     used_ = 0;
   }
   if (chunk_ == chunks_.size()) {
-    // Twice the last one: few chunks, whatever is asked for.
-    constexpr std::size_t kLeast = std::size_t{1} << 16;
-    const std::size_t size = std::max({bytes, kLeast, chunks_.empty() ? 0 : 2 * chunks_.back().size});
+    // Small pieces share a chunk; a large one has its own, and nothing is reserved beside it.
+    constexpr std::size_t kLeast = std::size_t{1} << 18;
+    const std::size_t size = std::max(bytes, kLeast);
     auto* const memory = static_cast<std::byte*>(::operator new (size, std::align_val_t{kAlignment}));
     chunks_.push_back({std::unique_ptr<std::byte, Free>(memory), size});
   }
   std::byte* const piece = chunks_[chunk_].memory.get() + used_;
   used_ += bytes;
+#ifndef NDEBUG
+  std::memset(piece, 0xff, bytes);
+#endif
   return piece;
 }
 

@@ -13,7 +13,8 @@
 namespace tocca {
 
 /// Hands out pieces of memory one behind another, and takes all of a frame back at once. The memory itself is kept, so
-/// that an operation allocates only until it has seen its largest batch. Of one thread at a time.
+/// that an operation allocates only until it has seen its largest batch. Of one thread at a time. Builds with
+/// assertions fill what they hand out with NaN, so that what is read before it is written shows.
 ///
 /// Example:
 ///     const Workspace::Frame frame(work);
@@ -45,7 +46,7 @@ class Workspace {
   Eigen::Map<Vector<S>> vector(Index size) {
     return {array<S>(static_cast<std::size_t>(size)).data(), size};
   }
-  /// Value-initialised where T says how, otherwise with whatever was there before.
+  /// Members start as T says; what it says nothing of has whatever was there before.
   template <class T>
   std::span<T> array(std::size_t size) {
     static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T> && alignof(T) <= kAlignment);
@@ -67,6 +68,26 @@ class Workspace {
 
   std::vector<Chunk> chunks_;
   std::size_t chunk_ = 0, used_ = 0;  // the chunk that is handed out from, and how much of it is in use
+};
+
+/// A matrix that keeps its memory when it gets smaller, as with the last batch of an epoch. Eigen's own matrices
+/// allocate anew with every change of size.
+template <class S>
+class KeptMatrix {
+ public:
+  /// With whatever was there before.
+  MatrixMap<S> resize(Index rows, Index columns) {
+    if (rows * columns > memory_.size()) memory_.resize(rows * columns);
+    rows_ = rows;
+    columns_ = columns;
+    return map();
+  }
+  [[nodiscard]] MatrixMap<S> map() { return {memory_.data(), rows_, columns_}; }
+  [[nodiscard]] ConstMatrixMap<S> map() const { return {memory_.data(), rows_, columns_}; }
+
+ private:
+  Vector<S> memory_;
+  Index rows_ = 0, columns_ = 0;
 };
 
 }  // namespace tocca

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <utility>
 
 namespace tocca {
 namespace {
@@ -48,6 +49,20 @@ TEST(Workspace, ASmallerRoundInBetweenChangesNothing) {
   }
   EXPECT_EQ(large[1], large[0]);
   EXPECT_EQ(large[2], large[0]);
+}
+
+TEST(KeptMatrix, KeepsItsMemoryWhenItGetsSmaller) {
+  KeptMatrix<float> kept;
+  EXPECT_EQ(kept.map().size(), 0);
+  const float* const memory = kept.resize(20, 6).data();
+  for (const Index rows : {3, 20, 0, 17}) {
+    const MatrixMap<float> m = kept.resize(rows, 6);
+    EXPECT_EQ(m.data(), memory);
+    EXPECT_EQ(m.rows(), rows);
+    EXPECT_EQ(std::as_const(kept).map().rows(), rows);
+    EXPECT_EQ(m.cols(), 6);
+  }
+  EXPECT_EQ(kept.resize(21, 6).size(), 126);
 }
 
 struct WithDefault {

@@ -107,6 +107,22 @@ TEST(Covariance, InPlaceIsTheSameToTheLastBit) {
   EXPECT_EQ(copied.mean(), in_place.mean());
 }
 
+// Blocks grow with the columns: at 600 there are 150 rows in one, and pieces and blocks do not end together.
+TEST(Covariance, OfWideRowsInBlocksOfAnotherSize) {
+  const Matrix<double> x = random(400, 600);
+  CovarianceAccumulator gathered(600), in_place(600);
+  ASSERT_EQ(gathered.block_rows(), 150);
+  gathered.add(x.topRows(199));
+  gathered.add(x.bottomRows(201));
+  EXPECT_LT(largest(gathered.covariance() - by_definition(x)), 1e-13);
+  Matrix<double> first = x.topRows(199), second = x.bottomRows(201);
+  in_place.add_in_place(first);
+  in_place.add_in_place(second);
+  EXPECT_EQ(in_place.covariance(), gathered.covariance());
+  EXPECT_EQ(CovarianceAccumulator(5).block_rows(), 128);
+  EXPECT_EQ(CovarianceAccumulator(5000).block_rows(), 512);
+}
+
 TEST(Covariance, WhatIsNotFiniteSpreads) {
   Matrix<double> x = random(600, 2);
   x(500, 1) = std::numeric_limits<double>::infinity();

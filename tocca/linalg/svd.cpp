@@ -151,7 +151,10 @@ Matrix<double> thin_svd_adjoint(const ThinSvd& svd, const SvdGradient& gradient)
   return x;
 }
 
-void polar_factor(const ThinSvd& svd, MatrixRef<double> p) { multiply<double>(svd.left, svd.right_t, p); }
+void polar_factor(const ThinSvd& svd, MatrixRef<double> p) {
+  detail::require_shape("polar_factor", "U", svd.left, svd.right_t.cols(), svd.right_t.cols());
+  multiply<double>(svd.left, svd.right_t, p);
+}
 
 Matrix<double> polar_factor(const ThinSvd& svd) {
   Matrix<double> p(svd.left.rows(), svd.right_t.cols());
@@ -161,8 +164,8 @@ Matrix<double> polar_factor(const ThinSvd& svd) {
 
 void polar_factor_adjoint(const ThinSvd& svd, ConstMatrixRef<double> gradient, MatrixRef<double> x, Workspace& work) {
   const Index d = svd.values.size();
-  detail::require_shape("polar_factor_adjoint", "the matrix", svd.left, d, d);
-  detail::require_shape("polar_factor_adjoint", "the matrix", svd.right_t, d, d);
+  detail::require_shape("polar_factor_adjoint", "U", svd.left, d, d);
+  detail::require_shape("polar_factor_adjoint", "Vᵀ", svd.right_t, d, d);
   detail::require_shape("polar_factor_adjoint", "the gradient", gradient, d, d);
   if (d == 0) return;
   const Workspace::Frame frame(work);

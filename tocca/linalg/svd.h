@@ -54,13 +54,14 @@ Matrix<double> thin_svd_adjoint(const ThinSvd& svd, const SvdGradient& gradient)
 /// The same into `x` (n × d).
 void thin_svd_adjoint(const ThinSvd& svd, const SvdGradient& gradient, MatrixRef<double> x, Workspace& work);
 
-/// P = U Vᵀ of X = U D Vᵀ, square (d × d): the orthogonal matrix nearest to X, continuous in X where D > 0, whether or
-/// not singular values are equal.
+/// P = U Vᵀ of X = U D Vᵀ, square (d × d): the orthogonal matrix nearest to X. Where D > 0 it is the only one, and
+/// continuous in X, whether or not singular values are equal; directions of zero singular values are turned anyhow.
+/// Throws InputError if X is not square.
 Matrix<double> polar_factor(const ThinSvd& svd);
 void polar_factor(const ThinSvd& svd, MatrixRef<double> p);
 /// Given the gradient of a loss with respect to P (d × d), returns ∂L/∂X = U M Vᵀ with G = Uᵀ ∂L/∂P V and M_ij =
 /// (G_ij − G_ji) / (σᵢ + σⱼ), quotients guarded as in `thin_svd_adjoint`.
-/// Throws InputError for shapes that do not agree, or X not square.
+/// Throws InputError for shapes that do not agree.
 Matrix<double> polar_factor_adjoint(const ThinSvd& svd, ConstMatrixRef<double> gradient);
 /// The same into `x` (d × d).
 void polar_factor_adjoint(const ThinSvd& svd, ConstMatrixRef<double> gradient, MatrixRef<double> x, Workspace& work);

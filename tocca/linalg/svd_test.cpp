@@ -192,6 +192,8 @@ TEST(PolarFactor, ZeroValuesStayFiniteAndShapesMustAgree) {
     EXPECT_TRUE(polar_factor_adjoint(thin_svd(x), random(4, 4, "c")).allFinite());
   }
   EXPECT_EQ(polar_factor_adjoint(thin_svd(Matrix<double>(0, 0)), Matrix<double>(0, 0)).size(), 0);
+  EXPECT_THROW(polar_factor(thin_svd(random(4, 3, "x"))), InputError);
+  EXPECT_THROW(polar_factor(thin_svd(random(3, 4, "x"))), InputError);
   EXPECT_THROW(polar_factor_adjoint(thin_svd(random(4, 3, "x")), random(4, 3, "c")), InputError);
   EXPECT_THROW(polar_factor_adjoint(thin_svd(random(3, 4, "x")), random(3, 4, "c")), InputError);
   EXPECT_THROW(polar_factor_adjoint(thin_svd(random(3, 3, "x")), random(3, 2, "c")), InputError);

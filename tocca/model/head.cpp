@@ -17,7 +17,7 @@ namespace tocca {
 namespace {
 
 template <class S>
-double cox_of_values(const HeadTargets& targets, const HeadLossOptions& options, MatrixRef<S> outputs,
+double cox_of_values(const KnownTargets& targets, const HeadLossOptions& options, MatrixRef<S> outputs,
                      Workspace& work) {
   const Workspace::Frame frame(work);
   const auto m = static_cast<std::size_t>(targets.values.rows());
@@ -72,7 +72,7 @@ const Scoring& scoring_of(TargetKind kind) {
 }
 
 template <class S>
-using Loss = double (*)(const HeadTargets&, const HeadLossOptions&, MatrixRef<S>, Workspace&);
+using Loss = double (*)(const KnownTargets&, const HeadLossOptions&, MatrixRef<S>, Workspace&);
 
 template <class S>
 struct Row {
@@ -85,14 +85,14 @@ template <class S>
 const Row<S>& row_of(TargetKind kind) {
   static const Row<S> table[] = {
       {TargetKind::classification,
-       [](const HeadTargets& t, const HeadLossOptions& o, MatrixRef<S> outputs, Workspace&) {
+       [](const KnownTargets& t, const HeadLossOptions& o, MatrixRef<S> outputs, Workspace&) {
          return softmax_cross_entropy<S>(t.codes, o.softmax, outputs);
        },
        true},
-      {TargetKind::regression, [](const HeadTargets& t, const HeadLossOptions&, MatrixRef<S> outputs,
+      {TargetKind::regression, [](const KnownTargets& t, const HeadLossOptions&, MatrixRef<S> outputs,
                                   Workspace&) { return mean_squared_error<S>(t.values, outputs); }},
       {TargetKind::survival, cox_of_values<S>},
-      {TargetKind::multilabel, [](const HeadTargets& t, const HeadLossOptions&, MatrixRef<S> outputs, Workspace&) {
+      {TargetKind::multilabel, [](const KnownTargets& t, const HeadLossOptions&, MatrixRef<S> outputs, Workspace&) {
          return binary_cross_entropy<S>(t.values, outputs);
        }}};
   const Row<S>* row = std::begin(table);
@@ -141,17 +141,16 @@ void HeadTargets::clear() {
   values.resize(0, values.cols());
 }
 
-void HeadTargets::select(std::span<const Index> rows, HeadTargets& some) const {
-  some.codes.clear();
-  if (!codes.empty()) {
-    for (const Index row : rows) some.codes.push_back(codes[static_cast<std::size_t>(row)]);
-  }
-  some.values.resize(values.cols() > 0 ? static_cast<Index>(rows.size()) : 0, values.cols());
-  for (Index i = 0; i < some.values.rows(); ++i) some.values.row(i) = values.row(rows[static_cast<std::size_t>(i)]);
+KnownTargets KnownTargets::select(std::span<const Index> rows, Workspace& work) const {
+  const std::span<int> some_codes = work.array<int>(codes.empty() ? 0 : rows.size());
+  for (std::size_t i = 0; i < some_codes.size(); ++i) some_codes[i] = codes[static_cast<std::size_t>(rows[i])];
+  MatrixMap<double> some = work.matrix<double>(values.cols() > 0 ? static_cast<Index>(rows.size()) : 0, values.cols());
+  for (Index i = 0; i < some.rows(); ++i) some.row(i) = values.row(rows[static_cast<std::size_t>(i)]);
+  return {some_codes, {some.data(), some.rows(), some.cols()}};
 }
 
 template <class S>
-double head_loss(TargetKind kind, const HeadTargets& targets, const HeadLossOptions& options, MatrixRef<S> outputs,
+double head_loss(TargetKind kind, const KnownTargets& targets, const HeadLossOptions& options, MatrixRef<S> outputs,
                  Workspace& work) {
   return row_of<S>(kind).loss(targets, options, outputs, work);
 }
@@ -167,8 +166,8 @@ double head_score(TargetKind kind, const HeadTargets& targets, ConstMatrixRef<do
   return scoring_of(kind).score(targets, outputs);
 }
 
-template double head_loss<float>(TargetKind, const HeadTargets&, const HeadLossOptions&, MatrixRef<float>, Workspace&);
-template double head_loss<double>(TargetKind, const HeadTargets&, const HeadLossOptions&, MatrixRef<double>,
+template double head_loss<float>(TargetKind, const KnownTargets&, const HeadLossOptions&, MatrixRef<float>, Workspace&);
+template double head_loss<double>(TargetKind, const KnownTargets&, const HeadLossOptions&, MatrixRef<double>,
                                   Workspace&);
 template void head_scores<float>(TargetKind, MatrixRef<float>);
 template void head_scores<double>(TargetKind, MatrixRef<double>);

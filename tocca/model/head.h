@@ -33,8 +33,19 @@ struct HeadTargets {
   void add(const Target& target, std::span<const Index> samples);
   void add(const Labels& labels, std::span<const Index> samples);
   void clear();
-  /// Those rows, into `some`, which comes back with every batch.
-  void select(std::span<const Index> rows, HeadTargets& some) const;
+};
+
+/// The same, looked at.
+struct KnownTargets {
+  KnownTargets(const HeadTargets& targets)  // NOLINT(google-explicit-constructor): a view of it
+      : codes(targets.codes), values(targets.values.data(), targets.values.rows(), targets.values.cols()) {}
+  KnownTargets(std::span<const int> all_codes, ConstMatrixMap<double> all_values)
+      : codes(all_codes), values(all_values) {}
+  /// Those rows, until the frame of `work` ends.
+  [[nodiscard]] KnownTargets select(std::span<const Index> rows, Workspace& work) const;
+
+  std::span<const int> codes;
+  ConstMatrixMap<double> values;
 };
 
 struct HeadLossOptions {
@@ -46,7 +57,7 @@ struct HeadLossOptions {
 /// Classification: cross-entropy (softmax.h). Regression: squared error (regression.h). Survival: Cox partial
 /// likelihood (cox.h). Multilabel: binary cross-entropy (multilabel.h).
 template <class S>
-double head_loss(TargetKind kind, const HeadTargets& targets, const HeadLossOptions& options, MatrixRef<S> outputs,
+double head_loss(TargetKind kind, const KnownTargets& targets, const HeadLossOptions& options, MatrixRef<S> outputs,
                  Workspace& work);
 
 /// Outputs of a head (m × outputs) ← the same in the units in which views are averaged: log-probabilities of classes;

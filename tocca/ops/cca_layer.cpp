@@ -23,7 +23,7 @@ void orient(const Matrix<double>& root1, ThinSvd& svd, Workspace& work) {
 }
 
 /// W₁ and W₂ from the pair and its decomposition.
-void weigh(CcaLayerCache& cache, MatrixMap<double>& weights1, MatrixMap<double>& weights2) {
+void make_weights(CcaLayerCache& cache, MatrixMap<double>& weights1, MatrixMap<double>& weights2) {
   const Matrix<double>&root1 = cache.pair.view1.root, &root2 = cache.pair.view2.root;
   if (cache.basis == CcaBasis::aligned) {
     const Workspace::Frame frame(cache.work);
@@ -47,8 +47,8 @@ void require_all_components(Index d1, Index d2, Index k) {
 template <class S>
 void project(const WhitenedView& view, const Matrix<double>& weights, MatrixRef<S> b, Workspace& work) {
   const Workspace::Frame frame(work);
-  MatrixMap<double> projected = work.matrix<double>(view.centred.rows(), weights.cols());
-  multiply<double>(view.centred, weights, projected);
+  MatrixMap<double> projected = work.matrix<double>(b.rows(), weights.cols());
+  multiply<double>(view.centred.map(), weights, projected);
   b = projected.template cast<S>();
 }
 
@@ -61,17 +61,17 @@ struct ProjectionGradients {
 
 template <class S>
 ProjectionGradients project_backward(const WhitenedView& view, ConstMatrixRef<double> vectors,
-                                     const Matrix<double>& weights, ConstMatrixRef<S> db_of_scalar, Workspace& work) {
-  const Index m = db_of_scalar.rows(), d = weights.rows(), k = weights.cols();
+                                     const Matrix<double>& weights, ConstMatrixRef<S> db, Workspace& work) {
+  const Index m = db.rows(), d = weights.rows(), k = weights.cols();
   ProjectionGradients g{work.matrix<double>(d, vectors.cols()), work.matrix<double>(d, d), work.matrix<double>(m, d)};
   const Workspace::Frame frame(work);
-  MatrixMap<double> db = work.matrix<double>(m, k), dw = work.matrix<double>(d, k);
-  db = db_of_scalar.template cast<double>();
-  multiply_at_b<double>(view.centred, db, dw);
+  MatrixMap<double> as_double = work.matrix<double>(m, k), dw = work.matrix<double>(d, k);
+  as_double = db.template cast<double>();
+  multiply_at_b<double>(view.centred.map(), as_double, dw);
   g.vectors.rightCols(vectors.cols() - k).setZero();
   multiply<double>(view.root, dw, g.vectors.leftCols(k));
   multiply_a_bt<double>(dw, vectors.leftCols(k), g.root);
-  multiply_a_bt<double>(db, weights, g.centred);
+  multiply_a_bt<double>(as_double, weights, g.centred);
   return g;
 }
 
@@ -143,7 +143,7 @@ void cca_layer_forward(ConstMatrixRef<S> h1, ConstMatrixRef<S> h2, const ViewPai
   whiten_pair<S>(h1, h2, options, batch_number, statistics.pair, cache.pair, cache.work);
   thin_svd(cache.pair.t, cache.svd, cache.work);
   orient(cache.pair.view1.root, cache.svd, cache.work);
-  weigh(cache, statistics.weights1, statistics.weights2);
+  make_weights(cache, statistics.weights1, statistics.weights2);
   statistics.centre1 = cache.pair.view1.centre;
   statistics.centre2 = cache.pair.view2.centre;
   cache.weights1 = statistics.weights1;

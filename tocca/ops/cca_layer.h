@@ -13,11 +13,14 @@ namespace tocca {
 /// In which coordinates the projections of a batch are given. Turning both views by the same rotation changes neither
 /// the correlations between them nor any inner product; a head that is learnt on them sees it.
 enum class CcaBasis {
-  /// Canonical variates: the columns of B₁ and B₂ are uncorrelated but for their partners, largest correlation first.
-  /// With nearly equal correlations the directions of one batch are turned against those of the next.
+  /// Canonical variates, as in the paper: a column of B₁ is uncorrelated with all of B₂ but its partner, largest
+  /// correlation first. With nearly equal correlations the directions of one batch are turned against those of the
+  /// next.
   canonical,
-  /// B₂ is whitened as in whitening.h, and B₁, whitened, turned to where it is nearest to B₂ (orthogonal Procrustes):
-  /// continuous in the batch. The canonical variates times Vᵀ. Needs d₁ = d₂ = k.
+  /// Departure from the paper: B₂ is whitened as in whitening.h (of the matched rows), and B₁, whitened, turned to
+  /// where
+  /// it is nearest to B₂ (orthogonal Procrustes): the canonical variates times Vᵀ. Continuous in the batch, but for
+  /// directions of B₁ whose correlation is near 0, which nothing ties to B₂. Needs d₁ = d₂ = k.
   aligned
 };
 
@@ -36,7 +39,7 @@ struct CcaLayerStatistics {
 /// back with every batch, which then allocate nothing.
 struct CcaLayerCache {
   WhitenedPair pair;
-  CcaBasis basis = CcaBasis::canonical;
+  CcaBasis basis = CcaBasis::aligned;
   ThinSvd svd;                        ///< of T, signs as in canonical weights; values: the canonical correlations
   Matrix<double> weights1, weights2;  ///< W_v (d_v × k)
   Workspace work;

@@ -7,10 +7,11 @@ namespace tocca {
 template <class S>
 double soft_decorrelation(ConstMatrixRef<S> a, double momentum, double weight, MatrixRef<double> cross,
                           MatrixRef<double> normaliser, DecorrelationScratch<S>& scratch, MatrixRef<S> d) {
-  scratch.batch = a.template cast<double>();
+  MatrixMap<double> batch = scratch.batch.resize(a.rows(), a.cols());
+  batch = a.template cast<double>();
   const auto freedom = static_cast<double>(a.rows() - 1);
   normaliser(0, 0) = momentum * normaliser(0, 0) + 1;
-  multiply_at_a<double>(scratch.batch, cross, 1 / freedom, momentum);
+  multiply_at_a<double>(batch, cross, 1 / freedom, momentum);
   const double loss = (cross.cwiseAbs().sum() - cross.diagonal().cwiseAbs().sum()) / normaliser(0, 0);
   // The gradient's factor goes into the signs, so that the product has none.
   const double factor = weight * 2 / (freedom * normaliser(0, 0));

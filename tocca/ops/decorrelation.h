@@ -4,13 +4,14 @@
 #pragma once
 
 #include "tocca/core/matrix.h"
+#include "tocca/core/workspace.h"
 
 namespace tocca {
 
 /// Place for what lies between, kept by callers that come back with every batch.
 template <class S>
 struct DecorrelationScratch {
-  Matrix<double> batch;
+  KeptMatrix<double> batch;
   Matrix<S> signs;
 };
 

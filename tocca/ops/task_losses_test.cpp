@@ -26,7 +26,7 @@ using tocca::testing::random_matrix;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// Kept from one case to the next, as training keeps them: nothing of one batch may be seen in another.
+// Kept from one batch to the next within a test, as training keeps them.
 Workspace work;
 LdaLossScratch lda_scratch;
 

@@ -9,11 +9,12 @@ namespace {
 template <class S>
 void whiten_view(ConstMatrixRef<S> h, const ViewPairOptions& options, const RunningWeights& w, MatrixRef<double> mean,
                  MatrixRef<double> covariance, WhitenedView& view, Workspace& work) {
-  view.centred = h.template cast<double>();
-  mean = w.keep * mean + w.add * view.centred.colwise().mean();
+  MatrixMap<double> centred = view.centred.resize(h.rows(), h.cols());
+  centred = h.template cast<double>();
+  mean = w.keep * mean + w.add * centred.colwise().mean();
   view.centre = w.correction * mean.row(0);
-  view.centred.rowwise() -= view.centre;
-  multiply_at_a<double>(view.centred, covariance, w.add / static_cast<double>(h.rows() - 1), w.keep);
+  centred.rowwise() -= view.centre;
+  multiply_at_a<double>(centred, covariance, w.add / static_cast<double>(h.rows() - 1), w.keep);
   const Workspace::Frame frame(work);
   MatrixMap<double> used = work.matrix<double>(h.cols(), h.cols());
   used = w.correction * covariance;
@@ -38,7 +39,7 @@ void whiten_pair(ConstMatrixRef<S> h1, ConstMatrixRef<S> h2, const ViewPairOptio
   pair.share = w.share;
   whiten_view<S>(h1, options, w, statistics.mean1, statistics.s11, pair.view1, work);
   whiten_view<S>(h2, options, w, statistics.mean2, statistics.s22, pair.view2, work);
-  multiply_at_b<double>(pair.view1.centred, pair.view2.centred, statistics.s12,
+  multiply_at_b<double>(pair.view1.centred.map(), pair.view2.centred.map(), statistics.s12,
                         w.add / static_cast<double>(h1.rows() - 1), w.keep);
   pair.s12 = w.correction * statistics.s12;
   const Workspace::Frame frame(work);
@@ -50,7 +51,7 @@ void whiten_pair(ConstMatrixRef<S> h1, ConstMatrixRef<S> h2, const ViewPairOptio
 
 void whiten_pair_backward(const WhitenedPair& pair, const CovarianceGradients& gradients, MatrixRef<double> dh1,
                           MatrixRef<double> dh2, Workspace& work) {
-  const Matrix<double>&centred1 = pair.view1.centred, &centred2 = pair.view2.centred;
+  const ConstMatrixMap<double> centred1 = pair.view1.centred.map(), centred2 = pair.view2.centred.map();
   const double factor = pair.share / static_cast<double>(dh1.rows() - 1);
   multiply<double>(centred1, gradients.s11, dh1, 2 * factor, 1);
   multiply_a_bt<double>(centred2, gradients.s12, dh1, factor, 1);

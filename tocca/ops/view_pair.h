@@ -28,7 +28,7 @@ struct ViewPairStatistics {
 /// allocated.
 struct WhitenedView {
   RowVector<double> centre;    ///< μ (d)
-  Matrix<double> centred;      ///< H̄ = H − μ (m × d)
+  KeptMatrix<double> centred;  ///< H̄ = H − μ (m × d)
   SymmetricEigen eigen;        ///< of Σ + rI
   Matrix<double> root;         ///< R = (Σ + rI)^{-1/2} (d × d)
   Matrix<double> dcovariance;  ///< ∂L/∂Σ, where it goes through R

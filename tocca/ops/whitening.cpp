@@ -1,5 +1,7 @@
 #include "tocca/ops/whitening.h"
 
+#include <utility>
+
 #include "tocca/linalg/blas.h"
 #include "tocca/ops/running.h"
 
@@ -11,33 +13,36 @@ void whitening_forward(ConstMatrixRef<S> a, const WhiteningOptions& options, dou
   const Index d = a.cols();
   const RunningWeights w = options.running ? running_weights(options.momentum, batch_number) : RunningWeights{};
   cache.share = w.share;
-  cache.centred = a.template cast<double>();
-  statistics.mean = w.keep * statistics.mean + w.add * cache.centred.colwise().mean();
+  MatrixMap<double> centred = cache.centred.resize(a.rows(), d);
+  centred = a.template cast<double>();
+  statistics.mean = w.keep * statistics.mean + w.add * centred.colwise().mean();
   statistics.centre = w.correction * statistics.mean;
-  cache.centred.rowwise() -= statistics.centre.row(0);
-  multiply_at_a<double>(cache.centred, statistics.covariance, w.add / static_cast<double>(a.rows() - 1), w.keep);
+  centred.rowwise() -= statistics.centre.row(0);
+  multiply_at_a<double>(centred, statistics.covariance, w.add / static_cast<double>(a.rows() - 1), w.keep);
   cache.scratch = w.correction * statistics.covariance;
   cache.scratch.diagonal().array() += options.epsilon;
   symmetric_eigen(cache.scratch, cache.eigen, cache.symmetric);
   inverse_sqrt(cache.eigen, cache.transform, cache.symmetric);
   statistics.transform = cache.transform;
-  cache.between.resize(a.rows(), d);
-  multiply<double>(cache.centred, cache.transform, cache.between);
-  b = cache.between.template cast<S>();
+  MatrixMap<double> projected = cache.between.resize(a.rows(), d);
+  multiply<double>(centred, cache.transform, projected);
+  b = projected.template cast<S>();
 }
 
 template <class S>
 void whitening_backward(WhiteningCache& cache, MatrixRef<S> d) {
   const Index k = d.cols();
-  cache.gradient = d.template cast<double>();  // ∂L/∂B
+  const ConstMatrixMap<double> centred = std::as_const(cache.centred).map();
+  MatrixMap<double> gradient = cache.gradient.resize(d.rows(), k);  // ∂L/∂B
+  gradient = d.template cast<double>();
   cache.scratch.resize(k, k);
-  multiply_at_b<double>(cache.centred, cache.gradient, cache.scratch);  // ∂L/∂U = Āᵀ G
-  Matrix<double>& dcov = cache.dcovariance;                             // ∂L/∂Σ̂
+  multiply_at_b<double>(centred, gradient, cache.scratch);  // ∂L/∂U = Āᵀ G
+  Matrix<double>& dcov = cache.dcovariance;                 // ∂L/∂Σ̂
   inverse_sqrt_adjoint(cache.eigen, cache.scratch, dcov, cache.symmetric);
-  Matrix<double>& dcentred = cache.between;  // ∂L/∂Ā: through B directly, then through Σ
-  dcentred.resize(d.rows(), k);
-  multiply<double>(cache.gradient, cache.transform, dcentred);
-  multiply<double>(cache.centred, dcov, dcentred, 2 * cache.share / static_cast<double>(d.rows() - 1), 1);
+  // ∂L/∂Ā: through B directly, then through Σ.
+  MatrixMap<double> dcentred = cache.between.resize(d.rows(), k);
+  multiply<double>(gradient, cache.transform, dcentred);
+  multiply<double>(centred, dcov, dcentred, 2 * cache.share / static_cast<double>(d.rows() - 1), 1);
   cache.mean = cache.share * dcentred.colwise().mean();
   dcentred.rowwise() -= cache.mean;
   d = dcentred.template cast<S>();

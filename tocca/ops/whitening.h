@@ -27,15 +27,15 @@ struct WhiteningStatistics {
 
 /// What whitening remembers of a batch for the way back, and place for what lies between.
 struct WhiteningCache {
-  Matrix<double> centred;      ///< Ā = A − μ (m × d)
-  SymmetricEigen eigen;        ///< of Σ̂ = Σ + εI
-  Matrix<double> transform;    ///< U = Σ̂^{-1/2}
-  double share = 1;            ///< c: how much of the used statistic is this batch
-  Matrix<double> scratch;      ///< (d × d)
-  Matrix<double> gradient;     ///< (m × d)
-  Matrix<double> between;      ///< (m × d)
-  Matrix<double> dcovariance;  ///< (d × d)
-  RowVector<double> mean;      ///< (d)
+  KeptMatrix<double> centred;   ///< Ā = A − μ (m × d)
+  SymmetricEigen eigen;         ///< of Σ̂ = Σ + εI
+  Matrix<double> transform;     ///< U = Σ̂^{-1/2}
+  double share = 1;             ///< c: how much of the used statistic is this batch
+  Matrix<double> scratch;       ///< (d × d)
+  KeptMatrix<double> gradient;  ///< (m × d)
+  KeptMatrix<double> between;   ///< (m × d)
+  Matrix<double> dcovariance;   ///< (d × d)
+  RowVector<double> mean;       ///< (d)
   SymmetricScratch symmetric;
 };
 

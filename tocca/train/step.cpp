@@ -29,7 +29,6 @@ TrainingStep<S>::TrainingStep(Network<S>& network, const Objective& objective, I
       second_moments_(network.parameter_layout) {
   objective.validate(network.shape);
   for (std::size_t p = 0; p < network.pairs.size(); ++p) pairs_.emplace_back(network, p, capacity);
-  for (ViewScratch& scratch : scratch_) scratch.mixed.resize(network.shape.heads.size());
   for (Index v = 0; v < network.views(); ++v) {
     passes_.emplace_back(network, v, capacity);
     head_gradients_.emplace_back();
@@ -215,15 +214,14 @@ double TrainingStep<S>::loss_of_head(std::size_t v, std::size_t h, const Batch& 
   const HeadShape& head = network_.shape.heads[h];
   static const HeadLossOptions kPlain;
   const HeadLossOptions& options = objective_.head_options.empty() ? kPlain : objective_.head_options[h];
-  const HeadTargets& own = batch.known(v, head.target);
+  const KnownTargets own = batch.known(v, head.target);
   const MatrixMap<S> outputs = passes_[v].outputs(h);
   Workspace& work = scratch_[v].work;
   if (batch.partner.empty()) return tocca::head_loss<S>(head.kind, own, options, outputs, work);
   const Workspace::Frame frame(work);
   MatrixMap<S> other_gradient = work.matrix<S>(outputs.rows(), outputs.cols());
   other_gradient = outputs;
-  HeadTargets& mixed = scratch_[v].mixed[h];
-  own.select(batch.partner[v], mixed);
+  const KnownTargets mixed = own.select(batch.partner[v], work);
   const double share = batch.own_share;
   const double loss = tocca::head_loss<S>(head.kind, own, options, outputs, work);
   const double other = tocca::head_loss<S>(head.kind, mixed, options, other_gradient, work);

@@ -73,7 +73,6 @@ class TrainingStep {
     OuterScratch<S> outer;
     DecorrelationScratch<S> decorrelation;
     LdaLossScratch lda;
-    std::vector<HeadTargets> mixed;  // of each head, for the rows that a batch is mixed with
     Workspace work;
   };
 

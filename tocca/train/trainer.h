@@ -73,7 +73,7 @@ struct TrainingData {
 };
 
 /// Trains in place. With validation data (dataset not null) the weights of the best epoch are restored: with heads the
-/// one of the highest validation score, the lowest loss among equals (the loss without class weights and smoothing);
+/// one of the highest validation score, the lowest loss among equals (weighted as in training, without smoothing);
 /// with clusters the highest sum correlation; with the LDA objective the lowest loss; otherwise
 /// the highest sum correlation. Where nothing can be scored the last epoch's are kept. A run that diverges, or is
 /// interrupted, keeps the best weights so far, which are finite; those it began with (best_epoch 0) when no epoch
