@@ -109,8 +109,8 @@ nlohmann::ordered_json json_trials(const SearchResult& result, const SearchOptio
 std::string best_text(const SearchResult& result, const SearchOptions& search) {
   if (!result.best) return "";
   const TrialRecord& best = result.trials[*result.best];
-  std::string text = fmt::format("\nbest     trial {}: {} {}\nas flags", best.number, search.scoring.metric.text(),
-                                 value_text(best.value, best.standard_error));
+  std::string text = fmt::format("\nbest     trial {}: {} {}\nas flags, besides your own", best.number,
+                                 search.scoring.metric.text(), value_text(best.value, best.standard_error));
   for (const NamedTexts* texts : {&search.space.options, &best.settings}) {
     for (const auto& [name, value] : *texts) text += fmt::format(" --set {}={}", name, value);
   }

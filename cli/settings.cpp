@@ -93,6 +93,16 @@ void apply_set(const std::string& text, Options& options) {
   set_at("--set", options, std::string_view(text).substr(0, sign), std::string_view(text).substr(sign + 1));
 }
 
+// Only tasks whose loss is of a head on columns of the label file can be one of several.
+void require_several(const std::string& text, const std::string& kind) {
+  const auto all = tasks();
+  const auto row = std::find_if(all.begin(), all.end(), [&](const TaskRow& task) { return task.name == kind; });
+  if (row == all.end() || (row->labels && row->loss == Task::heads)) return;
+  throw InputError("--task", fmt::format("got '{}' among several: '{}' is always the only task; several can be "
+                                         "classification, regression, survival and multilabel",
+                                         text, kind));
+}
+
 // What the label file's columns are for.
 std::vector<TargetSource> target_sources(const SettingsRequest& request, const std::string& label_columns,
                                          Options& options) {
@@ -120,6 +130,7 @@ std::vector<TargetSource> target_sources(const SettingsRequest& request, const s
     const std::size_t sign = text.rfind('=');
     const std::size_t colon = text.find(':', sign == std::string::npos ? 0 : sign);
     if (sign == std::string::npos || sign == 0) {
+      require_several(text, text);
       throw InputError("--task",
                        fmt::format("got '{}' among several, need COLUMNS=NAME, such as age=regression", text));
     }
@@ -132,6 +143,7 @@ std::vector<TargetSource> target_sources(const SettingsRequest& request, const s
     if (!seen.insert(text.substr(0, sign)).second) {
       throw InputError("--task", fmt::format("columns {} occur twice, need each once", text.substr(0, sign)));
     }
+    require_several(text, kind);
     sources.push_back({parse_target_kind(kind), split_columns(text.substr(0, sign))});
     if (sources.back().kind == TargetKind::classification && labels_weight.empty()) {
       labels_weight = weight;

@@ -150,6 +150,8 @@ TEST(Tasks, RefuseWhatDoesNotFit) {
   EXPECT_THAT(why(":age,weight", {}), HasSubstr("need one"));
   EXPECT_THAT(why(":group", {"--task", "age=regression"}), HasSubstr("names the columns itself"));
   EXPECT_THAT(why("", {"--task", "age=regression", "--task", "survival"}), HasSubstr("COLUMNS=NAME"));
+  for (const char* alone : {"clustering", "group=lda", "retrieval"})
+    EXPECT_THAT(why("", {"--task", "age=regression", "--task", alone}), HasSubstr("always the only task")) << alone;
   EXPECT_THAT(why("", {"--task", "years=regression"}), HasSubstr("label column not found: got 'years'"));
   EXPECT_THAT(why("", {"--task", "age=regression:-1"}), HasSubstr("task_weights"));
   EXPECT_THAT(why("", {"--task", "age=regression:"}), HasSubstr("need a weight"));

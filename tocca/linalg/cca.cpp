@@ -42,13 +42,24 @@ void fix_signs(CcaSolution& solution) {
   }
 }
 
-/// (λ + ridge)^{-1/2} vᵀ in rows, for the directions of the covariance that are not null.
+/// 1/√(variance) of each column; 1 for a column without variance.
+RowVector<double> inverse_deviations(const RowVector<double>& variances) {
+  return (variances.array() > 0).select(variances.array().sqrt().inverse(), 1.0);
+}
+
+/// M with M (Σ + rI) Mᵀ = I, for the directions of the covariance that are not null: λ^{-1/2} vᵀ D in rows, of D (Σ +
+/// rI) D with D its diagonal to the power −1/2. Which root of Σ + rI is inverted does not matter to CCA; this one does
+/// not depend on the scales of the columns, nor does what is null.
 Matrix<double> whitening_map(ConstMatrixRef<double> covariance, double ridge, double tolerance) {
-  const SymmetricEigen eigen = symmetric_eigen(covariance);
-  const Vector<double> variances = eigen.values.reverse().cwiseMax(0).array() + ridge;
+  Matrix<double> scaled = covariance;
+  scaled.diagonal().array() += ridge;
+  const RowVector<double> scale = inverse_deviations(scaled.diagonal().transpose());
+  scaled = scale.asDiagonal() * scaled * scale.asDiagonal();
+  const SymmetricEigen eigen = symmetric_eigen(scaled);
+  const Vector<double> variances = eigen.values.reverse().cwiseMax(0);
   const Index rank = detail::count_above(variances, tolerance);
   return variances.head(rank).cwiseSqrt().cwiseInverse().asDiagonal() *
-         eigen.vectors.rowwise().reverse().leftCols(rank).transpose();
+         eigen.vectors.rowwise().reverse().leftCols(rank).transpose() * scale.asDiagonal();
 }
 
 CcaSolution through_covariances(ConstMatrixRef<double> s11, ConstMatrixRef<double> s22, ConstMatrixRef<double> s12,
@@ -73,14 +84,17 @@ CcaSolution through_covariances(ConstMatrixRef<double> s11, ConstMatrixRef<doubl
 
 /// One view of few rows. Its whitening map (r × d) would be backᵀ X: rows times a few directions are had for less.
 struct ThinView {
-  Matrix<double> centred;  ///< X (n × d)
-  Matrix<double> back;     ///< (n × r)
-  Matrix<double> rows;     ///< (n × r) whitened, divided by √(n − 1)
+  Matrix<double> centred;   ///< X D (n × d)
+  RowVector<double> scale;  ///< D: without a ridge 1/deviation of each column, and what is null does not depend on it
+  Matrix<double> back;      ///< (n × r)
+  Matrix<double> rows;      ///< (n × r) whitened, divided by √(n − 1)
 };
 
 ThinView whiten_thinly(ConstMatrixRef<double> x, double ridge, double tolerance) {
   const double scale = std::sqrt(static_cast<double>(x.rows() - 1));
-  ThinView view{centre(x).rows, {}, {}};
+  ThinView view{centre(x).rows, RowVector<double>::Ones(x.cols()), {}, {}};
+  if (ridge == 0) view.scale = inverse_deviations(view.centred.colwise().squaredNorm() / (scale * scale));
+  view.centred *= view.scale.asDiagonal();
   const LeftSvd svd = left_svd(view.centred);
   // Centring takes one direction out of the n.
   const Vector<double> deviations = svd.values.head(std::min(x.rows() - 1, x.cols())) / scale;
@@ -101,7 +115,7 @@ Matrix<double> weights_of(const ThinView& view, ConstMatrixRef<double> direction
   Matrix<double> of_rows(view.back.rows(), directions.cols()), weights(view.centred.cols(), directions.cols());
   multiply<double>(view.back, directions, of_rows);
   multiply_at_b<double>(view.centred, of_rows, weights);
-  return weights;
+  return view.scale.transpose().asDiagonal() * weights;
 }
 
 CcaSolution through_thin_views(ConstMatrixRef<double> x1, ConstMatrixRef<double> x2, const CcaOptions& options,

@@ -23,9 +23,9 @@ struct CcaOptions {
   double ridge = 0;      ///< r added to each covariance's diagonal, ≥ 0
   /// For view 2 where it differs; `ledoit_wolf` (shrinkage.h) finds one for each view without trying.
   std::optional<double> ridge2 = {};
-  /// Eigenvalues of a covariance (with the ridge) not above tolerance · (its largest) are null directions and are
-  /// dropped; with a ridge of any weight none are. In [0, 1). Lower it, or better standardise the columns, where they
-  /// differ in scale by more than 1e5.
+  /// Eigenvalues of a covariance (with the ridge, its columns scaled to variance 1) not above tolerance · (its largest)
+  /// are null directions and are dropped; with a ridge of any weight none are. In [0, 1). 1e-10 is above the rounding
+  /// of float32 columns that are sums of others. Where n ≤ d₁ + d₂ and there is a ridge, columns are not scaled.
   double rank_tolerance = 1e-10;
 
   /// Throws InputError naming the field, its value and the constraint.

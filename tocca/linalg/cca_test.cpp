@@ -142,6 +142,29 @@ TEST(Cca, DropsNullDirectionsOfDegenerateViews) {
   }
 }
 
+// Units of measurement are no matter of CCA: nothing is dropped for being small beside a column in other units.
+TEST(Cca, ScalesOfTheColumnsChangeNothing) {
+  RowVector<double> scale1(6), scale2(4);
+  scale1 << 1e7, 1, 1e-7, 3, 1, 1e4;
+  scale2 << 1, 1e-8, 1, 1e5;
+  for (const Index n : {300, 9}) {
+    const auto [x1, x2] = correlated(n, 6, 4);
+    const Matrix<double> y1 = x1 * scale1.asDiagonal(), y2 = x2 * scale2.asDiagonal();
+    const CcaSolution plain = cca(x1, x2, {}), scaled = cca(y1, y2, {});
+    EXPECT_EQ(scaled.rank1, std::min<Index>(6, n - 1));
+    EXPECT_EQ(scaled.rank2, 4);
+    EXPECT_LT(largest(plain.correlations - scaled.correlations), 1e-9) << n;
+    EXPECT_LT(
+        largest(cross(y1 * scaled.weights1, y2 * scaled.weights2) - Matrix<double>(scaled.correlations.asDiagonal())),
+        1e-8)
+        << n;
+  }
+  // With a ridge they are a matter of it, but nothing is dropped either.
+  const auto [x1, x2] = correlated(300, 6, 4);
+  const CcaSolution ridged = cca(x1 * scale1.asDiagonal(), x2, {.ridge = 1e-3});
+  EXPECT_EQ(ridged.rank1, 6);
+}
+
 TEST(Cca, RepeatedSamplesOfWideViewsHaveFiniteWeights) {
   // A ridge keeps the directions in which the rows do not vary; their weights are zero, not rounding blown up.
   const auto [a, b] = correlated(10, 40, 30);

@@ -48,6 +48,16 @@ NetworkShape network_shape(const Method& method, const Dataset& training, const 
   return shape;
 }
 
+// The last layer of an encoder is linear: it has no more directions than what comes into it.
+void warn_of_idle_components(const NetworkShape& shape, const Options& options, const Context& context) {
+  const Index least = *std::min_element(shape.inputs.begin(), shape.inputs.end());
+  const Index most = shape.hidden_layers > 0 ? shape.hidden_size : least;
+  if (options.n_components <= most) return;
+  context.warn(fmt::format("n_components: got {}, but what it is computed from has {} {}: the others only cost time",
+                           options.n_components, most,
+                           shape.hidden_layers > 0 ? "hidden units (hidden_size)" : "columns"));
+}
+
 // n / (C n_c), so that each class counts the same.
 RowVector<double> balanced_weights(const Labels& labels) {
   RowVector<double> counts = RowVector<double>::Zero(labels.class_count());
@@ -187,6 +197,7 @@ TrainSummary fit_network(FittedModel& model, const Method& method, const Dataset
                          const Options& options, const Context& context) {
   const Rng rng(options.seed);
   model.network.emplace(network_shape(method, training, options));
+  warn_of_idle_components(model.network->shape, options, context);
   model.network->initialize(rng.split("weights"));
   const Dataset scaled = learnt_from(method, scale_targets(model, training));
   const Dataset scaled_validation = validation != nullptr ? scale_targets(model, *validation) : Dataset{};

@@ -409,5 +409,45 @@ TEST(Fit, TooManyComponentsAreLoweredWithAWarning) {
   EXPECT_EQ(warnings[0], "n_components: got 50, lowered to 6, the rank of view 'right'");
 }
 
+TEST(Fit, DirectionsThatAreLeftOutAreTold) {
+  Dataset data = make_shared(100, 3, 0.3, 1);
+  Matrix<double> rows(100, 8);
+  data.views.views[0].values.read_rows(data.views.views[0].row_of_sample, rows);
+  rows.col(5) = rows.col(0) + rows.col(1);
+  data.views.views[0].values = Table(rows);
+  std::string told;
+  Context context;
+  context.log = [&](LogLevel, std::string_view text) { told += std::string(text) + '\n'; };
+  const auto tell = [&](const char* method) {
+    told.clear();
+    fit(data, nullptr, quick(method), context);
+    return told;
+  };
+  EXPECT_THAT(tell("cca"), HasSubstr("view 'left': 1 of 8 directions are left out"));
+  EXPECT_THAT(tell("rcca"), ::testing::Not(HasSubstr("left out")));
+}
+
+TEST(Fit, ComponentsThatANetworkCannotTellApartAreWarnedOf) {
+  std::vector<std::string> warnings;
+  Context context;
+  context.log = [&](LogLevel level, std::string_view text) {
+    if (level == LogLevel::warning) warnings.emplace_back(text);
+  };
+  const Dataset data = make_shared(60, 3, 0.3, 1);
+  Options options = quick("tocca-nd");
+  options.epochs = 1;
+  options.hidden_size = options.n_components = 8;
+  fit(data, nullptr, options, context);
+  EXPECT_THAT(warnings, ::testing::IsEmpty());
+  options.n_components = 9;
+  fit(data, nullptr, options, context);
+  options.hidden_layers = 0;
+  options.n_components = 7;
+  fit(data, nullptr, options, context);
+  EXPECT_THAT(warnings,
+              ::testing::ElementsAre(HasSubstr("n_components: got 9, but what it is computed from has 8 hidden units"),
+                                     HasSubstr("n_components: got 7, but what it is computed from has 6 columns")));
+}
+
 }  // namespace
 }  // namespace tocca

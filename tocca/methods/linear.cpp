@@ -158,6 +158,21 @@ LinearClassifier variate_classifier(const SparsePlsView& view, const Matrix<doub
   return classifier;
 }
 
+// Directions that a covariance does not show apart from rounding are no message of their own where there are fewer
+// samples than columns.
+void tell_null_directions(const FittedModel& model, const CcaSolution& solution, Index samples,
+                          const Context& context) {
+  const Index ranks[] = {solution.rank1, solution.rank2};
+  for (std::size_t v = 0; v < 2; ++v) {
+    const Index most = std::min(static_cast<Index>(model.views[v].features.size()), samples - 1);
+    if (ranks[v] >= most) continue;
+    context.info(
+        fmt::format("view '{}': {} of {} directions are left out, which vary less than 1e-5 of the largest: "
+                    "columns that are constant, or follow from others",
+                    model.views[v].name, most - ranks[v], most));
+  }
+}
+
 std::string told_rank(const FittedModel& model, const CcaSolution& solution, Index wanted) {
   const auto got = static_cast<Index>(solution.correlations.size());
   if (wanted == 0 || got >= wanted) return {};
@@ -178,6 +193,7 @@ std::string fit_linear_cca(FittedModel& model, const Method& method, const Datas
   const CcaSolution solution = solve_cca(model, training, samples, cca_options(method, options), columns, context);
   model.weights = {solution.weights1, solution.weights2};
   if (training.labels.labelled() > 0) add_projection_classifier(model, method, training, options, context);
+  tell_null_directions(model, solution, static_cast<Index>(samples.size()), context);
   const std::string told = told_rank(model, solution, options.n_components);
   if (!told.empty()) context.warn(told);
   return told;

@@ -77,7 +77,7 @@ const std::vector<OptionField>& fields() {
        {"running", "batch"}},
       {"cca_basis",
        &O::cca_basis,
-       "coordinates of the CCA layer (ccal-ce, ccal-rank); aligned: steady from batch to batch",
+       "coordinates of the CCA layer (ccal-ce, ccal-rank, projection = cca); aligned: steady from batch to batch",
        0,
        0,
        false,

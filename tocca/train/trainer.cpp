@@ -290,8 +290,9 @@ class Run {
         return fmt::format("stopped after epoch {}: no better validation score for {} epochs; {}", summary_.epochs,
                            options_.patience, kept);
       case TrainStatus::interrupted:
-        return fmt::format("interrupted in {}; {}{}", where(), kept,
-                           checkpoint_.wanted() ? "; the same command goes on from there" : "");
+        return fmt::format(
+            "interrupted in {}; {}{}", where(), kept,
+            checkpoint_.wanted() && summary_.epochs + pretrained_ > 0 ? "; the same command goes on from there" : "");
       case TrainStatus::paused:
         return fmt::format("paused after epoch {} of {}; {}", summary_.epochs, options_.epochs, kept);
       case TrainStatus::diverged:
