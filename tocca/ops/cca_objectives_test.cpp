@@ -1,4 +1,5 @@
 // The operations on the canonical correlations of two views, against the reference program and central differences.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -9,6 +10,7 @@
 #include "tocca/ops/cca_layer.h"
 #include "tocca/ops/trace_norm.h"
 #include "tocca/ops/whitening.h"
+#include "tocca/testing/error_message.h"
 #include "tocca/testing/golden.h"
 #include "tocca/testing/gradient_check.h"
 #include "tocca/testing/matchers.h"
@@ -16,6 +18,8 @@
 namespace tocca {
 namespace {
 
+using ::testing::HasSubstr;
+using tocca::testing::error_message;
 using tocca::testing::Golden;
 using tocca::testing::max_error;
 using tocca::testing::max_gradient_error;
@@ -358,9 +362,10 @@ TEST(CcaLayer, AlignedNeedsAllComponentsOfViewsOfOneWidth) {
     Layer(random_matrix(rng, 12, d1), random_matrix(rng, 12, d2), k, {}, 1, {d1, d2}, CcaBasis::aligned);
   };
   EXPECT_NO_THROW(layer(3, 3, 3));
-  EXPECT_THROW(layer(3, 3, 2), InputError);
-  EXPECT_THROW(layer(4, 3, 3), InputError);
-  EXPECT_THROW(layer(3, 4, 3), InputError);
+  const auto why = [&](Index d1, Index d2, Index k) { return error_message<InputError>([&] { layer(d1, d2, k); }); };
+  EXPECT_THAT(why(3, 3, 2), HasSubstr("aligned basis: got 3 and 3 columns and 2 components"));
+  EXPECT_THAT(why(4, 3, 3), HasSubstr("got 4 and 3 columns"));
+  EXPECT_THAT(why(3, 4, 3), HasSubstr("got 3 and 4 columns"));
 }
 
 TEST(CcaLayer, GradientStaysFiniteWithTiesSmallBatchesAndDeadColumns) {
