@@ -42,11 +42,6 @@ void fix_signs(CcaSolution& solution) {
   }
 }
 
-/// 1/√(variance) of each column; 1 for a column without variance.
-RowVector<double> inverse_deviations(const RowVector<double>& variances) {
-  return (variances.array() > 0).select(variances.array().sqrt().inverse(), 1.0);
-}
-
 /// M with M (Σ + rI) Mᵀ = I, for the directions of the covariance that are not null: λ^{-1/2} vᵀ D in rows, of D (Σ +
 /// rI) D with D its diagonal to the power −1/2. Which root of Σ + rI is inverted does not matter to CCA; this one does
 /// not depend on the scales of the columns, nor does what is null.

@@ -56,6 +56,10 @@ Centred centre(ConstMatrixRef<double> x) {
   return result;
 }
 
+RowVector<double> inverse_deviations(const RowVector<double>& variances) {
+  return (variances.array() > 0).select(variances.array().sqrt().inverse(), 1.0);
+}
+
 CovarianceAccumulator::CovarianceAccumulator(Index columns) {
   if (columns < 0)
     throw InputError("covariance", fmt::format("columns: got {}, need 0 or more; pass the number of columns", columns));

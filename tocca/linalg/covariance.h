@@ -13,6 +13,9 @@ struct Centred {
 };
 Centred centre(ConstMatrixRef<double> x);
 
+/// 1/√(variance) of each column (d); 1 for a column without variance.
+RowVector<double> inverse_deviations(const RowVector<double>& variances);
+
 /// Mean and scatter of rows [x₁, ..., x_V] of all views side by side (D = Σ d_v columns), in float64, gathered in one
 /// pass: sums of deviations, and of their products, from an origin near the mean of what has been seen. The variance of
 /// a constant column is exactly zero, and entries that are not finite spread into the result.

@@ -214,6 +214,26 @@ TEST(Multiview, DropsNullDirections) {
   }
 }
 
+// Nothing is dropped for being small beside a column in other units.
+TEST(Multiview, WithoutRidgesScalesOfTheColumnsChangeNothing) {
+  const Views views = correlated(60, {5, 4, 3});
+  Views scaled = views;
+  scaled[0] *= (RowVector<double>(5) << 1e7, 1, 1e-6, 1, 30).finished().asDiagonal();
+  scaled[2] *= (RowVector<double>(3) << 1, 1e6, 1).finished().asDiagonal();
+  std::vector<int> codes;
+  for (int i = 0; i < 60; ++i) codes.push_back(i % 3);
+  const MultiviewOptions plain{.components = 2, .ridges = {0}};
+  const auto same = [&](const auto& solve) {
+    const MultiviewSolution one = solve(views), other = solve(scaled);
+    EXPECT_LT(max_error(one.eigenvalues, other.eigenvalues), 1e-8);
+    for (std::size_t v = 0; v < 3; ++v)
+      EXPECT_LT(column_error(variates(views, one, v), variates(scaled, other, v)), 1e-6);
+  };
+  same([&](const Views& x) { return mcca(x, plain); });
+  same([&](const Views& x) { return gcca(x, plain); });
+  same([&](const Views& x) { return smvcca(x, codes, plain); });
+}
+
 TEST(Multiview, AConstantViewLeavesNoComponents) {
   Views views = correlated(20, {4, 3});
   views.push_back(Matrix<double>::Constant(20, 2, 0.1));

@@ -29,7 +29,10 @@ RowVector<double> signs_of(const Matrix<double>& w) {
 
 WhitenedView whiten_view(ConstMatrixRef<double> x, double ridge, double tolerance) {
   const auto degrees = static_cast<double>(x.rows() - 1);
-  const Matrix<double> centred = centre(x).rows;
+  Matrix<double> centred = centre(x).rows;
+  RowVector<double> scale = RowVector<double>::Ones(x.cols());
+  if (ridge == 0) scale = inverse_deviations(centred.colwise().squaredNorm() / degrees);
+  centred *= scale.asDiagonal();
   const PrincipalAxes principal = principal_axes(centred, degrees);
   // Centring takes one direction out of the n.
   const Vector<double> variances = principal.variances.head(std::min(x.rows() - 1, x.cols())).array() + ridge;
@@ -37,6 +40,7 @@ WhitenedView whiten_view(ConstMatrixRef<double> x, double ridge, double toleranc
   WhitenedView view{variances.head(rank).cwiseSqrt().cwiseInverse().asDiagonal() * principal.axes.topRows(rank),
                     Matrix<double>(x.rows(), rank)};
   multiply_a_bt<double>(centred, view.map, view.rows, 1 / std::sqrt(degrees));
+  view.map *= scale.asDiagonal();
   return view;
 }
 

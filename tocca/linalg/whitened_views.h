@@ -11,12 +11,13 @@ namespace tocca::detail {
 
 /// One view X (n × d) centred, with Σ = XᵀX / (n − 1) + r I, in the r_v directions in which it varies.
 struct WhitenedView {
-  Matrix<double> map;   ///< (r_v × d) Σ^{-1/2} on those directions, in rows
+  Matrix<double> map;   ///< (r_v × d) M with M Σ Mᵀ = I, on those directions, in rows
   Matrix<double> rows;  ///< (n × r_v) X mapᵀ / √(n − 1); without a ridge its columns are orthonormal
 };
 
-/// Variances (with the ridge) not above tolerance · (the largest) are null directions and are dropped; r_v is at most
-/// min(n − 1, d), and nothing larger than the view is formed.
+/// Variances (with the ridge) not above tolerance · (the largest) are null directions and are dropped; without a ridge
+/// those of columns scaled to variance 1, so that their units do not matter. r_v is at most min(n − 1, d), and nothing
+/// larger than the view is formed.
 WhitenedView whiten_view(ConstMatrixRef<double> x, double ridge, double tolerance);
 
 /// In [w₁, ..., w_V] = directions (R × k), R = Σ r_v, taken apart by view and brought back to columns of the data:
