@@ -47,11 +47,17 @@ std::optional<std::string> first_difference(const NamedTexts& there, const Named
 
 std::string checkpoint_folder(const std::string& path) { return path + ".checkpoints"; }
 
-// Long ones, such as a whole space, are cut.
-std::string quoted(const std::optional<std::string>& text) {
-  constexpr std::size_t kShown = 80;
-  if (!text) return "nothing";
-  return text->size() > kShown ? fmt::format("'{}...'", text->substr(0, kShown)) : fmt::format("'{}'", *text);
+// Of a long one, such as a whole space, the piece where it begins to differ from the other.
+std::string quoted(const std::optional<std::string>& text, const std::optional<std::string>& other) {
+  constexpr std::size_t kShown = 80, kBefore = 20;
+  if (!text) return "none";
+  if (text->size() <= kShown) return fmt::format("'{}'", *text);
+  const std::string& against = other ? *other : *text;
+  const auto differs = std::mismatch(text->begin(), text->end(), against.begin(), against.end()).first;
+  const auto at = static_cast<std::size_t>(differs - text->begin());
+  const std::size_t first = at > kShown ? at - kBefore : 0;
+  return fmt::format("'{}{}{}'", first > 0 ? "..." : "", text->substr(first, kShown),
+                     first + kShown < text->size() ? "..." : "");
 }
 
 }  // namespace
@@ -261,7 +267,8 @@ TrialStore::Study TrialStore::study(const std::string& name, const NamedTexts& d
         detail::store_name(path()),
         fmt::format("study '{}' is there with another {}: got {}, need {}; choose another store (or, in a search, "
                     "--study), or repeat what it was begun with",
-                    name, *key, quoted(value_of(description, *key)), quoted(value_of(there, *key))));
+                    name, *key, quoted(value_of(description, *key), value_of(there, *key)),
+                    quoted(value_of(there, *key), value_of(description, *key))));
   });
 }
 

@@ -149,9 +149,16 @@ TEST(TrialStore, AStudyHasOneDescription) {
                                                    "] study 's' is there with another b: got '3', need '2'; choose "
                                                    "another store (or, in a search, --study), or repeat what "
                                                    "it was begun with");
-  EXPECT_THAT(refused({{"a", "1"}}), HasSubstr("with another b: got nothing, need '2'"));
-  EXPECT_THAT(refused({{"a", "1"}, {"c", ""}, {"b", "2"}}), HasSubstr("with another c: got '', need nothing"));
+  EXPECT_THAT(refused({{"a", "1"}}), HasSubstr("with another b: got none, need '2'"));
+  EXPECT_THAT(refused({{"a", "1"}, {"c", ""}, {"b", "2"}}), HasSubstr("with another c: got '', need none"));
   EXPECT_THAT(store.studies(), SizeIs(2));
+  // A long value is shown where it differs, and not from its start.
+  const std::string same(500, '-');
+  store.study("long", {{"space", same + "epochs = 5" + same}});
+  EXPECT_THAT(error_message<InputError>([&] {
+                store.study("long", {{"space", same + "epochs = 7" + same}});
+              }),
+              ::testing::AllOf(HasSubstr("7---"), HasSubstr("5---")));
 }
 
 TEST(TrialStore, AddingLeavesWhatIsThere) {
