@@ -210,7 +210,11 @@ int run_fit(const FitRequest& request, Session& session) {
     save_model(result.model, request.model);
   }
   if (!request.report.empty()) write_report(request.report, result, dataset, options, session, context);
-  warn_without_effect(request.settings, {resolve(options, views_of(options, dataset))}, options, false, session);
+  const Method method = resolve(options, views_of(options, dataset));
+  warn_without_effect(request.settings, {method}, options, false, session);
+  if (!request.checkpoint.empty() && method.family != Family::deep) {
+    session.warn(fmt::format("--checkpoint is without effect: method '{}' is fitted in one go", method.name));
+  }
   tell(request, data, result, options, session);
   if (result.summary.status != TrainStatus::interrupted) return kSuccess;
   session.warn(fmt::format("interrupted: the model so far is saved in {}", request.model));

@@ -140,6 +140,12 @@ TEST(Fit, WarnsOfOptionsWithoutEffect) {
   const Outcome linear = tocca(files.fit({"--method", "rcca", "--set", "ridge=1"}));
   ASSERT_EQ(linear.code, kSuccess) << linear.err;
   EXPECT_THAT(linear.err, HasSubstr("warning: without effect on method 'rcca': epochs, hidden_size\n"));
+  EXPECT_THAT(linear.err, ::testing::Not(HasSubstr("--checkpoint")));
+  const std::string state = files.dir.file("state");
+  EXPECT_THAT(tocca(files.fit({"--method", "rcca", "--checkpoint", state})).err,
+              HasSubstr("--checkpoint is without effect: method 'rcca' is fitted in one go"));
+  EXPECT_THAT(tocca(files.fit({"--method", "tocca-sd", "--checkpoint", state})).err,
+              ::testing::Not(HasSubstr("--checkpoint is without effect")));
   const Outcome deep = tocca(files.fit({"--method", "tocca-sd", "--set", "ridge=1"}));
   EXPECT_THAT(deep.err, HasSubstr("without effect on method 'tocca-sd': ridge\n"));
 }
