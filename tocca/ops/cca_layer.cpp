@@ -75,8 +75,6 @@ ProjectionGradients project_backward(const WhitenedView& view, ConstMatrixRef<do
   return g;
 }
 
-ConstMatrixMap<double> constant(const Matrix<double>& m) { return {m.data(), m.rows(), m.cols()}; }
-
 /// Through T = R₁ Σ₁₂ R₂ and R_v = (Σ_v + rI)^{-1/2}; root_v: in ∂L/∂R_v past T, out with what comes through T.
 CovarianceGradients covariance_gradients(WhitenedPair& pair, ConstMatrixRef<double> dt, MatrixRef<double> root1,
                                          MatrixRef<double> root2, Workspace& work) {
@@ -91,7 +89,7 @@ CovarianceGradients covariance_gradients(WhitenedPair& pair, ConstMatrixRef<doub
   inverse_sqrt_adjoint(pair.view1.eigen, root1, pair.view1.dcovariance, pair.view1.symmetric);
   inverse_sqrt_adjoint(pair.view2.eigen, root2, pair.view2.dcovariance, pair.view2.symmetric);
   multiply<double>(left, pair.view2.root, s12);
-  return {constant(pair.view1.dcovariance), constant(pair.view2.dcovariance), {s12.data(), d1, d2}};
+  return {pair.view1.dcovariance, pair.view2.dcovariance, s12};
 }
 
 /// U₁ and U₂ of W_v = R_v U_v: U and V, or in the aligned basis U Vᵀ and I.

@@ -18,8 +18,6 @@ MatrixMap<double> within(ConstMatrixRef<double> rotated, const Vector<double>& v
   return gradient;
 }
 
-ConstMatrixMap<double> constant(const MatrixMap<double>& m) { return {m.data(), m.rows(), m.cols()}; }
-
 /// Of ‖T‖_tr, through the singular values that are not zero.
 CovarianceGradients gradients_of(const WhitenedPair& pair, const ThinSvd& svd, Workspace& work) {
   constexpr double kNull = 1e-10;
@@ -30,7 +28,7 @@ CovarianceGradients gradients_of(const WhitenedPair& pair, const ThinSvd& svd, W
   multiply_a_bt<double>(pair.view2.root, svd.right_t.topRows(r), rotated2);
   MatrixMap<double> s12 = work.matrix<double>(pair.t.rows(), pair.t.cols());
   multiply_a_bt<double>(rotated1, rotated2, s12);
-  return {constant(within(rotated1, svd.values, work)), constant(within(rotated2, svd.values, work)), constant(s12)};
+  return {within(rotated1, svd.values, work), within(rotated2, svd.values, work), s12};
 }
 
 template <class S>

@@ -51,7 +51,7 @@ void whiten_pair(ConstMatrixRef<S> h1, ConstMatrixRef<S> h2, const ViewPairOptio
 
 /// ∂L/∂Σ for the covariances used; s11 and s22 symmetric.
 struct CovarianceGradients {
-  ConstMatrixMap<double> s11, s22, s12;
+  Eigen::Ref<const Matrix<double>> s11, s22, s12;
 };
 
 /// dh1 (m × d₁), dh2 (m × d₂): in the gradient that reaches H̄ past the covariances, out ∂L/∂H, through this batch's
