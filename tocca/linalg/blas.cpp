@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "tocca/core/error.h"
+#include "tocca/core/workspace.h"
 #include "tocca/linalg/skinny.h"
 
 namespace tocca {
@@ -59,12 +60,18 @@ void gemm(CBLAS_TRANSPOSE op_a, CBLAS_TRANSPOSE op_b, Index inner, ConstMatrixRe
     cblas_dgemm(CblasRowMajor, op_a, op_b, m, n, k, alpha, a.data(), lda, b.data(), ldb, beta, c.data(), ldc);
 }
 
-/// Whether a product is one that the kernels for few rows are faster at, which depends on its shape alone.
-template <class S>
-bool is_skinny(const ConstMatrixRef<S>& a, Index columns, S alpha, S beta) {
-  return alpha == S{1} && (beta == S{0} || beta == S{1}) && a.rows() > 0 &&
-         a.rows() <= static_cast<Index>(detail::kSkinnyRows) &&
-         a.cols() * columns >= static_cast<Index>(detail::kSkinnyWork);
+/// Makes C (m × n) with a kernel for few rows if that is faster, which depends on the shape alone; whether it did.
+template <class S, class Kernel>
+bool skinny(Kernel kernel, const ConstMatrixRef<S>& a, const ConstMatrixRef<S>& b, MatrixRef<S>& c, S alpha, S beta) {
+  const auto m = static_cast<std::size_t>(a.rows()), k = static_cast<std::size_t>(a.cols());
+  const auto n = static_cast<std::size_t>(c.cols());
+  if (alpha != S{1} || (beta != S{0} && beta != S{1})) return false;
+  if (m == 0 || m > detail::kSkinnyRows || k * n < detail::kSkinnyWork) return false;
+  static thread_local Workspace work;
+  const Workspace::Frame frame(work);
+  S* const scratch = work.array<S>(detail::skinny_scratch(m, k)).data();
+  kernel(m, k, n, rows_of<S>(a), rows_of<S>(b), rows_of<S>(c), beta == S{1}, scratch);
+  return true;
 }
 
 template <class S>
@@ -103,12 +110,8 @@ template <class S>
 void multiply(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha, S beta) {
   require_inner("multiply", a.cols(), b.rows());
   require_shape("multiply", c.rows(), c.cols(), a.rows(), b.cols());
-  if (is_skinny<S>(a, b.cols(), alpha, beta)) {
-    const auto size = [](Index n) { return static_cast<std::size_t>(n); };
-    detail::skinny_multiply(size(a.rows()), size(a.cols()), size(b.cols()), rows_of<S>(a), rows_of<S>(b), rows_of<S>(c),
-                            beta == S{1});
-    return;
-  }
+  const auto kernel = [](auto... all) { detail::skinny_multiply(all...); };
+  if (skinny<S>(kernel, a, b, c, alpha, beta)) return;
   gemm<S>(CblasNoTrans, CblasNoTrans, a.cols(), a, b, c, alpha, beta);
 }
 
@@ -123,12 +126,8 @@ template <class S>
 void multiply_a_bt(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha, S beta) {
   require_inner("multiply_a_bt", a.cols(), b.cols());
   require_shape("multiply_a_bt", c.rows(), c.cols(), a.rows(), b.rows());
-  if (is_skinny<S>(a, b.rows(), alpha, beta)) {
-    const auto size = [](Index n) { return static_cast<std::size_t>(n); };
-    detail::skinny_multiply_a_bt(size(a.rows()), size(a.cols()), size(b.rows()), rows_of<S>(a), rows_of<S>(b),
-                                 rows_of<S>(c), beta == S{1});
-    return;
-  }
+  const auto kernel = [](auto... all) { detail::skinny_multiply_a_bt(all...); };
+  if (skinny<S>(kernel, a, b, c, alpha, beta)) return;
   gemm<S>(CblasNoTrans, CblasTrans, a.cols(), a, b, c, alpha, beta);
 }
 

@@ -2,6 +2,7 @@
 #include "tocca/linalg/skinny.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "tocca/core/fixed_length_vectors.h"
 
@@ -10,256 +11,228 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "tocca/linalg/tile_inl.h"
+
 HWY_BEFORE_NAMESPACE();
-namespace tocca::detail::HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
-
-// A tile of C is kRows × kVectors vectors: with those of B and one of A they fill the sixteen registers of AVX2.
-constexpr int kRows = 4;
-constexpr int kVectors = 3;
-
-// Reads ahead of a computation: every tile asks for its share of the block that comes next, in the order of memory.
-// Memory then delivers at its full rate, which it does not in the order that tiles want.
-template <class S>
-class ReadAhead {
- public:
-  ReadAhead() = default;
-  // From `begin` to `end`, in so many calls of next().
-  ReadAhead(const S* begin, const S* end, std::size_t calls)
-      : next_(begin), end_(end), share_(static_cast<std::size_t>(end - begin) / (kLine * calls) + 1) {}
-
-  HWY_INLINE void next() {
-    for (std::size_t i = 0; i < share_ && next_ < end_; ++i, next_ += kLine) __builtin_prefetch(next_, 0, 2);
-  }
-
- private:
-  static constexpr std::size_t kLine = 64 / sizeof(S);
-  const S* next_ = nullptr;
-  const S* end_ = nullptr;
-  std::size_t share_ = 0;
-};
-
-// ---- C ← A B -------------------------------------------------------------------------------------------------------
+namespace tocca::HWY_NAMESPACE {
 
 // So many bytes of B stay in the second-level cache while every row of A passes over them, and as many come in.
 constexpr std::size_t kBlockBytes = 128 * 1024;
 
-// C (kHeight × kVectors vectors) += A (kHeight × depth) · B (depth × kVectors vectors).
-template <int kHeight, class D, class S = hn::TFromD<D>>
-HWY_INLINE void multiply_tile(D d, std::size_t depth, Rows<const S> a, Rows<const S> b, Rows<S> c,
-                              ReadAhead<S>& ahead) {
-  const std::size_t lanes = hn::Lanes(d);
-  ahead.next();
-  hn::Vec<D> sum[kHeight][kVectors];
-  for (int r = 0; r < kHeight; ++r) {
-    for (int q = 0; q < kVectors; ++q) sum[r][q] = hn::LoadU(d, c.at(r, q * lanes));
-  }
-  for (std::size_t k = 0; k < depth; ++k) {
-    hn::Vec<D> y[kVectors];
-    for (int q = 0; q < kVectors; ++q) y[q] = hn::LoadU(d, b.at(k, q * lanes));
-    for (int r = 0; r < kHeight; ++r) {
-      const auto x = hn::Set(d, *a.at(r, k));
-      for (int q = 0; q < kVectors; ++q) sum[r][q] = hn::MulAdd(x, y[q], sum[r][q]);
-    }
-  }
-  for (int r = 0; r < kHeight; ++r) {
-    for (int q = 0; q < kVectors; ++q) hn::StoreU(sum[r][q], d, c.at(r, q * lanes));
-  }
-}
-
-// All rows of A with kVectors vectors of columns of B.
-template <class D, class S = hn::TFromD<D>>
-void multiply_columns(D d, std::size_t m, std::size_t depth, Rows<const S> a, Rows<const S> b, Rows<S> c,
-                      ReadAhead<S>& ahead) {
-  std::size_t i = 0;
-  for (; i + kRows <= m; i += kRows) {
-    multiply_tile<kRows>(d, depth, Rows<const S>{a.at(i), a.stride}, b, Rows<S>{c.at(i), c.stride}, ahead);
-  }
-  for (; i < m; ++i) {
-    multiply_tile<1>(d, depth, Rows<const S>{a.at(i), a.stride}, b, Rows<S>{c.at(i), c.stride}, ahead);
-  }
-}
-
-// Where columns that do not fill a tile are computed, with zeros beside them.
 template <class S>
-struct Scratch {
-  static constexpr std::size_t kWidth = kVectors * HWY_MAX_BYTES / sizeof(S);
-  static constexpr std::size_t kDepth = 64;
-  static constexpr std::size_t kHeight = 48;
-  alignas(64) S b[kDepth * kWidth];
-  alignas(64) S c[kHeight * kWidth];
-};
-
-// The last `width` columns, fewer than a tile has, of at most Scratch::kHeight rows.
-template <class D, class S = hn::TFromD<D>>
-void multiply_last_columns(D d, std::size_t m, std::size_t depth, std::size_t width, Rows<const S> a, Rows<const S> b,
-                           Rows<S> c, Scratch<S>& scratch) {
-  const std::size_t full = kVectors * hn::Lanes(d);
-  ReadAhead<S> nothing;
-  for (std::size_t i = 0; i < m; ++i) {
-    std::fill_n(std::copy_n(c.at(i), width, scratch.c + i * full), full - width, S(0));
-  }
-  for (std::size_t first = 0; first < depth; first += Scratch<S>::kDepth) {
-    const std::size_t count = std::min(Scratch<S>::kDepth, depth - first);
-    for (std::size_t r = 0; r < count; ++r) {
-      std::fill_n(std::copy_n(b.at(first + r), width, scratch.b + r * full), full - width, S(0));
-    }
-    multiply_columns(d, m, count, Rows<const S>{a.at(0, first), a.stride}, Rows<const S>{scratch.b, full},
-                     Rows<S>{scratch.c, full}, nothing);
-  }
-  for (std::size_t i = 0; i < m; ++i) std::copy_n(scratch.c + i * full, width, c.at(i));
+bool nothing_to_add(std::size_t m, std::size_t k, std::size_t n, Rows<S> c, bool add) {
+  if (m > 0 && k > 0 && n > 0) return false;
+  for (std::size_t i = 0; i < m && !add; ++i) std::fill_n(c.at(i), n, S(0));
+  return true;
 }
+
+// ---- C ← A B -------------------------------------------------------------------------------------------------------
 
 template <class S>
-void multiply(std::size_t m, std::size_t k, std::size_t n, Rows<const S> a, Rows<const S> b, Rows<S> c, bool add) {
+void multiply(std::size_t m, std::size_t k, std::size_t n, Rows<const S> a, Rows<const S> b, Rows<S> c, bool add,
+              S* scratch) {
+  if (nothing_to_add(m, k, n, c, add)) return;
   const hn::ScalableTag<S> d;
-  const std::size_t width = kVectors * hn::Lanes(d);
-  if (m == 0 || n == 0) return;
-  if (!add) {
-    for (std::size_t i = 0; i < m; ++i) std::fill_n(c.at(i), n, S(0));
-  }
-  if (k == 0) return;
-  const std::size_t depth = std::clamp<std::size_t>(kBlockBytes / (b.stride * sizeof(S)), 16, 256);
-  const std::size_t tiles = (m + kRows - 1) / kRows * ((n + width - 1) / width);
-  ReadAhead<S>(b.at(0), b.at(std::min(depth, k) - 1, n), 1).next();
+  const std::size_t lanes = hn::Lanes(d), vectors = divide_up(n, lanes);
+  const std::size_t depth = std::clamp<std::size_t>(kBlockBytes / (b.stride * sizeof(S)), 16, detail::kSkinnyDepth);
+  const ByRows<S> rows{a.data, a.stride};
   for (std::size_t first = 0; first < k; first += depth) {
-    const std::size_t rows = std::min(depth, k - first);
-    const std::size_t next = std::min(k, first + 2 * depth);
-    ReadAhead<S> ahead;
-    if (first + depth < k) ahead = ReadAhead<S>(b.at(first + depth), b.at(next - 1, n), tiles);
-    const Rows<const S> some{a.at(0, first), a.stride};
-    std::size_t j = 0;
-    for (; j + width <= n; j += width) {
-      multiply_columns(d, m, rows, some, Rows<const S>{b.at(first, j), b.stride}, Rows<S>{c.at(0, j), c.stride}, ahead);
-    }
-    if (j == n) continue;
-    Scratch<S> scratch;
-    for (std::size_t i = 0; i < m; i += Scratch<S>::kHeight) {
-      multiply_last_columns(d, std::min(m - i, Scratch<S>::kHeight), rows, n - j, Rows<const S>{some.at(i), a.stride},
-                            Rows<const S>{b.at(first, j), b.stride}, Rows<S>{c.at(i, j), c.stride}, scratch);
+    const std::size_t count = std::min(depth, k - first);
+    const auto bytes = [&](std::size_t row) { return std::min(row, k) * b.stride * sizeof(S); };
+    Fetch<1> fetch({b.data}, bytes(first + depth), bytes(first + 2 * depth));
+    for (std::size_t j = 0, left = vectors; left > 0;) {
+      const std::size_t panel = next_panel(left), full = panel * lanes, width = std::min(full, n - j);
+      const TileTarget<S> to{{c.at(0, j), c.stride}, width, add || first > 0};
+      if (width == full) {
+        put_panel(d, panel, m, count, rows.from(0, first), b.at(first, j), b.stride, to, fetch);
+      } else {  // a whole vector would read beyond the row, and behind the last one there may be nothing
+        pack_columns(d, Rows<const S>{b.at(first, j), b.stride}, count, width, full, scratch);
+        put_panel(d, panel, m, count, rows.from(0, first), scratch, full, to, fetch);
+      }
+      left -= panel;
+      j += full;
     }
   }
 }
 
-// ---- C ← A Bᵀ ------------------------------------------------------------------------------------------------------
+// ---- C ← A Bᵀ, as (B Aᵀ)ᵀ ------------------------------------------------------------------------------------------
+// The few rows of A become columns, which fill vectors, and B is read where it lies.
 
-// Inner products of kHeight rows of A with kWidth rows of B.
-template <int kHeight, int kWidth, class D, class S = hn::TFromD<D>>
-HWY_INLINE void inner_products(D d, std::size_t k, Rows<const S> a, Rows<const S> b, Rows<S> c, ReadAhead<S>& ahead) {
+// Aᵀ (k × full) from `count` rows of A, zeros behind. Four numbers of each row at a time.
+template <class D, class S = hn::TFromD<D>>
+void pack_rows(D d, Rows<const S> a, std::size_t k, std::size_t count, std::size_t full, S* out) {
   const std::size_t lanes = hn::Lanes(d);
-  ahead.next();
-  hn::Vec<D> sum[kHeight][kWidth];
-  for (int r = 0; r < kHeight; ++r) {
-    for (int q = 0; q < kWidth; ++q) sum[r][q] = hn::Zero(d);
-  }
-  std::size_t j = 0;
-  for (; j + lanes <= k; j += lanes) {
-    hn::Vec<D> y[kWidth];
-    for (int q = 0; q < kWidth; ++q) y[q] = hn::LoadU(d, b.at(q, j));
-    for (int r = 0; r < kHeight; ++r) {
-      const auto x = hn::LoadU(d, a.at(r, j));
-      for (int q = 0; q < kWidth; ++q) sum[r][q] = hn::MulAdd(x, y[q], sum[r][q]);
+  // A place is written again when what was read from it has long arrived.
+  constexpr std::size_t kPlaces = 8;
+  HWY_ALIGN S places[kPlaces][4 * kLine<S>] = {};
+  std::size_t at = 0, j = 0;
+  for (; j + 4 <= k; j += 4) {
+    for (std::size_t q = 0; q < full; q += lanes, ++at) {
+      S* const four = places[at % kPlaces];
+      const std::size_t rows = std::min(lanes, count - std::min(count, q));
+      for (std::size_t i = 0; i < rows; ++i) std::memcpy(four + 4 * i, a.at(q + i, j), 4 * sizeof(S));
+      if (rows < lanes) std::fill(four + 4 * rows, four + 4 * lanes, S(0));
+      hn::Vec<D> v0, v1, v2, v3;
+      hn::LoadInterleaved4(d, four, v0, v1, v2, v3);
+      S* const to = out + j * full + q;
+      hn::Store(v0, d, to);
+      hn::Store(v1, d, to + full);
+      hn::Store(v2, d, to + 2 * full);
+      hn::Store(v3, d, to + 3 * full);
     }
-  }
-  // Nothing but this touches the sums after the loop: compilers then keep them in registers.
-  for (int r = 0; r < kHeight; ++r) {
-    for (int q = 0; q < kWidth; ++q) *c.at(r, q) += hn::GetLane(hn::SumOfLanes(d, sum[r][q]));
   }
   for (; j < k; ++j) {
-    for (int r = 0; r < kHeight; ++r) {
-      for (int q = 0; q < kWidth; ++q) *c.at(r, q) += *a.at(r, j) * *b.at(q, j);
-    }
+    for (std::size_t i = 0; i < full; ++i) out[j * full + i] = i < count ? *a.at(i, j) : S(0);
   }
 }
 
-template <int kHeight, class D, class S = hn::TFromD<D>>
-void inner_products_of_rows(D d, std::size_t k, std::size_t n, Rows<const S> a, Rows<const S> b, Rows<S> c,
-                            ReadAhead<S>& ahead) {
-  constexpr int kWidth = 3;
+// C (to.width × kHeight) ← the transpose of a tile of kHeight rows of `full`.
+template <std::size_t kHeight, class D, class S = hn::TFromD<D>>
+HWY_INLINE void put_transposed(D d, const S* tile, std::size_t full, TileTarget<S> to) {
+  const std::size_t lanes = hn::Lanes(d);
+  const auto put = [&](std::size_t i, std::size_t r, S value) {
+    *to.c.at(i, r) = (to.add ? *to.c.at(i, r) : S(0)) + value;
+  };
+  std::size_t r = 0;
+  for (; r + 4 <= kHeight; r += 4) {
+    const S* const row = tile + r * full;
+    for (std::size_t q = 0; q < to.width; q += lanes) {
+      HWY_ALIGN S four[4 * kLine<S>];
+      hn::StoreInterleaved4(hn::Load(d, row + q), hn::Load(d, row + full + q), hn::Load(d, row + 2 * full + q),
+                            hn::Load(d, row + 3 * full + q), d, four);
+      const std::size_t count = std::min(lanes, to.width - q);
+      for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t x = 0; x < 4; ++x) put(q + i, r + x, four[4 * i + x]);
+      }
+    }
+  }
+  for (; r < kHeight; ++r) {
+    for (std::size_t i = 0; i < to.width; ++i) put(i, r, tile[r * full + i]);
+  }
+}
+
+template <std::size_t kHeight, std::size_t kVectors, class D, class F, class S = hn::TFromD<D>>
+HWY_NOINLINE void put_columns(D d, std::size_t k, ByRows<S> b, const S* panel, TileTarget<S> to, F& fetch) {
+  const std::size_t full = kVectors * hn::Lanes(d);
+  HWY_ALIGN S part[kHeight * kVectors * kLine<S>];
+  tile<kHeight, kVectors>(d, k, b, panel, full, part, full, false, fetch);
+  put_transposed<kHeight>(d, part, full, to);
+}
+
+// The last n < 2 · kHeight columns.
+template <std::size_t kHeight, std::size_t kVectors, class D, class F, class S = hn::TFromD<D>>
+void put_last_columns(D d, std::size_t n, std::size_t k, ByRows<S> b, const S* panel, TileTarget<S> to, F& fetch) {
+  if (n >= kHeight) {
+    put_columns<kHeight, kVectors>(d, k, b, panel, to, fetch);
+    n -= kHeight;
+    b = b.from(kHeight);
+    to = to.from(0, kHeight);
+  }
+  if constexpr (kHeight > 1) put_last_columns<kHeight / 2, kVectors>(d, n, k, b, panel, to, fetch);
+}
+
+template <std::size_t kVectors, class D, class F, class S = hn::TFromD<D>>
+void put_all_columns(D d, std::size_t n, std::size_t k, ByRows<S> b, const S* panel, TileTarget<S> to,
+                     F& fetch) {
+  constexpr std::size_t kHeight = kTileRows<kVectors>;
   std::size_t j = 0;
-  for (; j + kWidth <= n; j += kWidth) {
-    inner_products<kHeight, kWidth>(d, k, a, Rows<const S>{b.at(j), b.stride}, Rows<S>{c.at(0, j), c.stride}, ahead);
+  for (; j + kHeight <= n; j += kHeight) {
+    put_columns<kHeight, kVectors>(d, k, b.from(j), panel, to.from(0, j), fetch);
   }
-  for (; j < n; ++j) {
-    inner_products<kHeight, 1>(d, k, a, Rows<const S>{b.at(j), b.stride}, Rows<S>{c.at(0, j), c.stride}, ahead);
-  }
+  put_last_columns<8, kVectors>(d, n - j, k, b.from(j), panel, to.from(0, j), fetch);
 }
 
 template <class S>
-void multiply_a_bt(std::size_t m, std::size_t k, std::size_t n, Rows<const S> a, Rows<const S> b, Rows<S> c, bool add) {
+void multiply_a_bt(std::size_t m, std::size_t k, std::size_t n, Rows<const S> a, Rows<const S> b, Rows<S> c, bool add,
+                   S* scratch) {
+  if (nothing_to_add(m, k, n, c, add)) return;
   const hn::ScalableTag<S> d;
-  if (m == 0 || n == 0) return;
-  if (!add) {
-    for (std::size_t i = 0; i < m; ++i) std::fill_n(c.at(i), n, S(0));
+  const std::size_t lanes = hn::Lanes(d), vectors = divide_up(m, lanes);
+  S* packed = scratch;
+  for (std::size_t i = 0, left = vectors; left > 0;) {
+    const std::size_t panel = next_panel(left), full = panel * lanes;
+    pack_rows(d, Rows<const S>{a.at(i), a.stride}, k, std::min(full, m - i), full, packed);
+    packed += full * k;
+    left -= panel;
+    i += full;
   }
-  if (k == 0) return;
-  const std::size_t rows = std::clamp<std::size_t>(kBlockBytes / (b.stride * sizeof(S)), 3, 258) / 3 * 3;
-  const std::size_t tiles = (m + kRows - 1) / kRows * (rows / 3);
-  ReadAhead<S>(b.at(0), b.at(std::min(rows, n) - 1, k), 1).next();
-  for (std::size_t first = 0; first < n; first += rows) {
-    const std::size_t count = std::min(rows, n - first);
-    const std::size_t next = std::min(n, first + 2 * rows);
-    ReadAhead<S> ahead;
-    if (first + rows < n) ahead = ReadAhead<S>(b.at(first + rows), b.at(next - 1, k), tiles);
-    const Rows<const S> some{b.at(first), b.stride};
-    std::size_t i = 0;
-    for (; i + kRows <= m; i += kRows) {
-      inner_products_of_rows<kRows>(d, k, count, Rows<const S>{a.at(i), a.stride}, some,
-                                    Rows<S>{c.at(i, first), c.stride}, ahead);
-    }
-    for (; i < m; ++i) {
-      inner_products_of_rows<1>(d, k, count, Rows<const S>{a.at(i), a.stride}, some, Rows<S>{c.at(i, first), c.stride},
-                                ahead);
+  const std::size_t block = std::clamp<std::size_t>(kBlockBytes / (b.stride * sizeof(S)) / kTile, 1, 11) * kTile;
+  for (std::size_t first = 0; first < n; first += block) {
+    const std::size_t count = std::min(block, n - first);
+    const auto bytes = [&](std::size_t row) { return std::min(row, n) * b.stride * sizeof(S); };
+    Fetch<1> fetch({b.data}, bytes(first + block), bytes(first + 2 * block));
+    const ByRows<S> rows{b.at(first), b.stride};
+    const S* panels = scratch;
+    for (std::size_t i = 0, left = vectors; left > 0;) {
+      const std::size_t panel = next_panel(left), full = panel * lanes;
+      const TileTarget<S> to{{c.at(i, first), c.stride}, std::min(full, m - i), add};
+      if (panel == 3) {
+        put_all_columns<3>(d, count, k, rows, panels, to, fetch);
+      } else if (panel == 2) {
+        put_all_columns<2>(d, count, k, rows, panels, to, fetch);
+      } else {
+        put_all_columns<1>(d, count, k, rows, panels, to, fetch);
+      }
+      panels += full * k;
+      left -= panel;
+      i += full;
     }
   }
 }
 
 // Highway dispatches functions, not templates.
 void multiply_float(std::size_t m, std::size_t k, std::size_t n, Rows<const float> a, Rows<const float> b,
-                    Rows<float> c, bool add) {
-  multiply<float>(m, k, n, a, b, c, add);
+                    Rows<float> c, bool add, float* scratch) {
+  multiply<float>(m, k, n, a, b, c, add, scratch);
 }
 void multiply_double(std::size_t m, std::size_t k, std::size_t n, Rows<const double> a, Rows<const double> b,
-                     Rows<double> c, bool add) {
-  multiply<double>(m, k, n, a, b, c, add);
+                     Rows<double> c, bool add, double* scratch) {
+  multiply<double>(m, k, n, a, b, c, add, scratch);
 }
 void multiply_a_bt_float(std::size_t m, std::size_t k, std::size_t n, Rows<const float> a, Rows<const float> b,
-                         Rows<float> c, bool add) {
-  multiply_a_bt<float>(m, k, n, a, b, c, add);
+                         Rows<float> c, bool add, float* scratch) {
+  multiply_a_bt<float>(m, k, n, a, b, c, add, scratch);
 }
 void multiply_a_bt_double(std::size_t m, std::size_t k, std::size_t n, Rows<const double> a, Rows<const double> b,
-                          Rows<double> c, bool add) {
-  multiply_a_bt<double>(m, k, n, a, b, c, add);
+                          Rows<double> c, bool add, double* scratch) {
+  multiply_a_bt<double>(m, k, n, a, b, c, add, scratch);
 }
 
-}  // namespace tocca::detail::HWY_NAMESPACE
+}  // namespace tocca::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace tocca::detail {
+namespace tocca {
 
 HWY_EXPORT(multiply_float);
 HWY_EXPORT(multiply_double);
 HWY_EXPORT(multiply_a_bt_float);
 HWY_EXPORT(multiply_a_bt_double);
 
-void skinny_multiply(std::size_t m, std::size_t k, std::size_t n, Rows<const float> a, Rows<const float> b,
-                     Rows<float> c, bool add) {
-  HWY_DYNAMIC_DISPATCH(multiply_float)(m, k, n, a, b, c, add);
-}
-void skinny_multiply(std::size_t m, std::size_t k, std::size_t n, Rows<const double> a, Rows<const double> b,
-                     Rows<double> c, bool add) {
-  HWY_DYNAMIC_DISPATCH(multiply_double)(m, k, n, a, b, c, add);
-}
-void skinny_multiply_a_bt(std::size_t m, std::size_t k, std::size_t n, Rows<const float> a, Rows<const float> b,
-                          Rows<float> c, bool add) {
-  HWY_DYNAMIC_DISPATCH(multiply_a_bt_float)(m, k, n, a, b, c, add);
-}
-void skinny_multiply_a_bt(std::size_t m, std::size_t k, std::size_t n, Rows<const double> a, Rows<const double> b,
-                          Rows<double> c, bool add) {
-  HWY_DYNAMIC_DISPATCH(multiply_a_bt_double)(m, k, n, a, b, c, add);
+namespace detail {
+
+std::size_t skinny_scratch(std::size_t m, std::size_t k) {
+  constexpr std::size_t kLongest = 64 / sizeof(float);  // numbers in a vector of AVX-512
+  return std::max((m + kLongest) * k, 3 * kLongest * kSkinnyDepth);
 }
 
-}  // namespace tocca::detail
+void skinny_multiply(std::size_t m, std::size_t k, std::size_t n, Rows<const float> a, Rows<const float> b,
+                     Rows<float> c, bool add, float* scratch) {
+  HWY_DYNAMIC_DISPATCH(multiply_float)(m, k, n, a, b, c, add, scratch);
+}
+void skinny_multiply(std::size_t m, std::size_t k, std::size_t n, Rows<const double> a, Rows<const double> b,
+                     Rows<double> c, bool add, double* scratch) {
+  HWY_DYNAMIC_DISPATCH(multiply_double)(m, k, n, a, b, c, add, scratch);
+}
+void skinny_multiply_a_bt(std::size_t m, std::size_t k, std::size_t n, Rows<const float> a, Rows<const float> b,
+                          Rows<float> c, bool add, float* scratch) {
+  HWY_DYNAMIC_DISPATCH(multiply_a_bt_float)(m, k, n, a, b, c, add, scratch);
+}
+void skinny_multiply_a_bt(std::size_t m, std::size_t k, std::size_t n, Rows<const double> a, Rows<const double> b,
+                          Rows<double> c, bool add, double* scratch) {
+  HWY_DYNAMIC_DISPATCH(multiply_a_bt_double)(m, k, n, a, b, c, add, scratch);
+}
+
+}  // namespace detail
+}  // namespace tocca
 #endif

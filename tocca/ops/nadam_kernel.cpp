@@ -1,6 +1,7 @@
 // The update of the parameters, compiled by Highway for each instruction set and chosen at run time, so that a binary
 // for any x86-64 uses AVX2 or AVX-512. At small batches the update costs as much memory traffic as the matrix products.
 #include <algorithm>
+#include <cstdint>
 #include <type_traits>
 
 #include "tocca/core/fixed_length_vectors.h"
@@ -11,10 +12,19 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "tocca/linalg/tile_inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace tocca::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
+
+// The first place behind a boundary of lines.
+template <class S>
+S* aligned(S* p) {
+  const std::size_t past = reinterpret_cast<std::uintptr_t>(p) / sizeof(S) % kLine<S>;
+  return p + (past == 0 ? 0 : kLine<S> - past);
+}
 
 // The constants of a step, as vectors.
 template <class D, class V = hn::Vec<D>>
@@ -34,6 +44,20 @@ struct Constants {
   static V set(D d, double x) { return hn::Set(d, static_cast<hn::TFromD<D>>(x)); }
 };
 
+// 1/x for x > 0. Division takes several times as long as all else of an update together, and the processor's own estimates
+// differ from maker to maker: a guess from the exponent, right to 12 %, and three Newton steps, each squaring that.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V reciprocal(D d, V x) {
+  if constexpr (sizeof(hn::TFromD<D>) == 8) {
+    return hn::Div(hn::Set(d, 1), x);
+  } else {
+    const hn::RebindToUnsigned<D> bits;
+    V r = hn::BitCast(d, hn::Sub(hn::Set(bits, 0x7EF311C7), hn::BitCast(bits, x)));
+    for (int i = 0; i < 3; ++i) r = hn::Mul(r, hn::NegMulAdd(x, r, hn::Set(d, 2)));
+    return r;
+  }
+}
+
 // One vector of parameters p with gradient g and moments m, v.
 template <class D, class S = hn::TFromD<D>, class V = hn::Vec<D>>
 HWY_INLINE void update_vector(D d, const Constants<D>& c, V gradient, S* p, S* m, S* v) {
@@ -44,7 +68,8 @@ HWY_INLINE void update_vector(D d, const Constants<D>& c, V gradient, S* p, S* m
   const V step = hn::MulAdd(c.gradient, g, hn::Mul(c.moment, first));
   hn::StoreU(first, d, m);
   hn::StoreU(second, d, v);
-  hn::StoreU(hn::Sub(old, hn::Div(step, hn::Add(hn::Sqrt(hn::Mul(c.second, second)), c.epsilon))), d, p);
+  const V scale = reciprocal(d, hn::Add(hn::Sqrt(hn::Mul(c.second, second)), c.epsilon));
+  hn::StoreU(hn::NegMulAdd(step, scale, old), d, p);
 }
 
 // The elements from `begin` on that fill whole vectors of D; returns where they end.
@@ -66,113 +91,60 @@ void update(const NadamStep& step, const NadamArrays<S>& a, const S* gradients, 
   update_vectors(hn::CappedTag<S, 1>(), step, a, gradients, done, n);
 }
 
-// A tile of the gradient is kRows × kVectors vectors: with those of dy and one of x they fill the registers of AVX2.
-constexpr std::size_t kRows = 4;
-constexpr std::size_t kVectors = 3;
+// The gradient is computed so many rows at a time, which stay in the first-level cache until they are used up.
+constexpr std::size_t kGroup = kTileRows<3>;
 
-template <class S>
-S* pack(S* out, const S* from, std::size_t stride, std::size_t samples, std::size_t count, std::size_t width) {
-  for (std::size_t k = 0; k < samples; ++k) {
-    out = std::fill_n(std::copy_n(from + k * stride, count, out), width - count, S(0));
-  }
-  return out;
-}
-
-// x in groups of kRows columns and dy in panels of kVectors vectors, each sample's piece right behind that of the one
-// before: a tile then reads both in a straight line. What does not fill a group or a panel is followed by zeros.
-template <class S>
-void pack(const OuterProduct<S>& g, std::size_t width, OuterScratch<S>& scratch) {
-  scratch.x.resize((g.rows + kRows - 1) / kRows * kRows * g.samples);
-  scratch.dy.resize((g.columns + width - 1) / width * width * g.samples);
-  scratch.gradient.resize(kRows * g.columns);
-  S* out = scratch.x.data();
-  std::size_t first = 0;
-  for (; first + kRows <= g.rows; first += kRows) {
-    for (std::size_t k = 0; k < g.samples; ++k) {
-      for (std::size_t r = 0; r < kRows; ++r) *out++ = g.x[k * g.x_stride + first + r];
-    }
-  }
-  if (first < g.rows) pack(out, g.x + first, g.x_stride, g.samples, g.rows - first, kRows);
-  out = scratch.dy.data();
-  for (first = 0; first < g.columns; first += width) {
-    out = pack(out, g.dy + first, g.dy_stride, g.samples, std::min(width, g.columns - first), width);
-  }
-}
-
-// Fetches parameters and moments that come next into the second-level cache, a few lines a call: a burst would hold up
-// what the tiles read.
-template <class S>
-class FetchAhead {
- public:
-  FetchAhead(const NadamArrays<S>& a, std::size_t begin, std::size_t end, std::size_t calls)
-      : a_(a), next_(begin), end_(end), share_((end - begin) / (kLine * calls) + 1) {}
-
-  HWY_INLINE void next() {
-    for (std::size_t i = 0; i < share_ && next_ < end_; ++i, next_ += kLine) {
-      __builtin_prefetch(a_.parameters + next_, 1, 2);
-      __builtin_prefetch(a_.first + next_, 1, 2);
-      __builtin_prefetch(a_.second + next_, 1, 2);
-    }
-  }
-
- private:
-  static constexpr std::size_t kLine = 64 / sizeof(S);
-  const NadamArrays<S>& a_;
-  std::size_t next_, end_, share_;
-};
-
-// A tile of the gradient xᵀ dy: x (samples × kRows) and dy (samples × kVectors vectors) are packed, out has rows of
-// `stride`.
+// dy in panels, each sample's piece right behind that of the one before: tiles then read it in a straight line.
 template <class D, class S = hn::TFromD<D>>
-HWY_INLINE void outer_tile(D d, const S* x, const S* dy, std::size_t samples, S* out, std::size_t stride) {
-  const std::size_t lanes = hn::Lanes(d);
-  hn::Vec<D> sum[kRows][kVectors];
-  for (std::size_t r = 0; r < kRows; ++r) {
-    for (std::size_t q = 0; q < kVectors; ++q) sum[r][q] = hn::Zero(d);
-  }
-  for (std::size_t k = 0; k < samples; ++k) {
-    hn::Vec<D> y[kVectors];
-    for (std::size_t q = 0; q < kVectors; ++q) y[q] = hn::LoadU(d, dy + q * lanes);
-    for (std::size_t r = 0; r < kRows; ++r) {
-      const auto xr = hn::Set(d, x[r]);
-      for (std::size_t q = 0; q < kVectors; ++q) sum[r][q] = hn::MulAdd(xr, y[q], sum[r][q]);
-    }
-    x += kRows;
-    dy += kVectors * lanes;
-  }
-  for (std::size_t r = 0; r < kRows; ++r) {
-    for (std::size_t q = 0; q < kVectors; ++q) hn::StoreU(sum[r][q], d, out + r * stride + q * lanes);
+void pack_panels(D d, const OuterProduct<S>& g, std::vector<S>& packed) {
+  const std::size_t lanes = hn::Lanes(d), vectors = divide_up(g.columns, lanes);
+  packed.resize(vectors * lanes * g.samples + kLine<S>);
+  S* out = aligned(packed.data());
+  for (std::size_t j = 0, left = vectors; left > 0;) {
+    const std::size_t panel = next_panel(left), full = panel * lanes;
+    pack_columns(d, Rows<const S>{g.dy + j, g.dy_stride}, g.samples, std::min(full, g.columns - j), full, out);
+    out += full * g.samples;
+    left -= panel;
+    j += full;
   }
 }
 
-// The gradient is computed kRows rows at a time, which stay in the first-level cache until they are used up.
 template <class S>
 void update_outer(const NadamStep& step, const OuterProduct<S>& g, const NadamArrays<S>& a, OuterScratch<S>& scratch) {
   const hn::ScalableTag<S> d;
-  const std::size_t width = kVectors * hn::Lanes(d);
-  const std::size_t panels = (g.columns + width - 1) / width;
-  if (g.rows == 0 || g.columns == 0) return;
-  alignas(64) S part[kRows * kVectors * HWY_MAX_BYTES / sizeof(S)];
-  pack(g, width, scratch);
-  S* const gradient = scratch.gradient.data();
-  for (std::size_t row = 0; row < g.rows; row += kRows) {
-    const std::size_t end = std::min(row + kRows, g.rows);
-    FetchAhead<S> ahead(a, end * g.columns, std::min(end + kRows, g.rows) * g.columns, panels);
-    const S* const x = scratch.x.data() + row * g.samples;
-    for (std::size_t p = 0; p < panels; ++p) {
-      ahead.next();
-      const S* const dy = scratch.dy.data() + p * width * g.samples;
-      if ((p + 1) * width <= g.columns) {
-        outer_tile(d, x, dy, g.samples, gradient + p * width, g.columns);
-        continue;
-      }
-      outer_tile(d, x, dy, g.samples, part, width);
-      for (std::size_t r = 0; r < kRows; ++r) {
-        std::copy_n(part + r * width, g.columns - p * width, gradient + r * g.columns + p * width);
-      }
+  const std::size_t lanes = hn::Lanes(d), vectors = divide_up(g.columns, lanes), size = g.rows * g.columns;
+  if (size == 0) return;
+  pack_panels(d, g, scratch.dy);
+  scratch.gradient.resize((kGroup * g.columns + 4 * kLine<S>));
+  // Gradients lie like their parameters in relation to the boundaries of cache lines, so that no vector crosses one. What
+  // does not fill a vector at the end of a group of rows waits for the next group: it lies in front of that one's.
+  S* const line = aligned(scratch.gradient.data());
+  const std::size_t offset = reinterpret_cast<std::uintptr_t>(a.parameters) / sizeof(S) % kLine<S>;
+  std::size_t begin = 0;  // where the gradients that wait begin
+  for (std::size_t row = 0; row < g.rows; row += kGroup) {
+    const std::size_t count = std::min(kGroup, g.rows - row), end = (row + count) * g.columns;
+    S* const gradient = line + (offset + begin) % kLine<S>;  // of parameter number `begin`
+    Fetch<3> fetch({a.parameters, a.first, a.second}, end * sizeof(S),
+                   std::min(end + kGroup * g.columns, size) * sizeof(S));
+    const S* dy = aligned(scratch.dy.data());
+    for (std::size_t j = 0, left = vectors; left > 0;) {
+      const std::size_t panel = next_panel(left), full = panel * lanes;
+      const TileTarget<S> to{{gradient + row * g.columns + j - begin, g.columns}, std::min(full, g.columns - j), false};
+      put_panel(d, panel, count, g.samples, ByColumns<S>{g.x + row, g.x_stride}, dy, full, to, fetch);
+      dy += full * g.samples;
+      left -= panel;
+      j += full;
     }
-    const std::size_t at = row * g.columns;
-    update(step, NadamArrays<S>{a.parameters + at, a.first + at, a.second + at}, gradient, (end - row) * g.columns);
+    std::size_t i = begin;
+    const NadamArrays<S> from{a.parameters, a.first, a.second};
+    if (begin == 0 && offset % lanes != 0) {
+      i = update_vectors(hn::CappedTag<S, 1>(), step, from, gradient - begin, i, std::min(end, lanes - offset % lanes));
+    }
+    i = update_vectors(d, step, from, gradient - begin, i, end);
+    if (end == size) i = update_vectors(hn::CappedTag<S, 1>(), step, from, gradient - begin, i, end);
+    S* const next = line + (offset + i) % kLine<S>;
+    std::copy(gradient + (i - begin), gradient + (end - begin), next);
+    begin = i;
   }
 }
 
