@@ -7,7 +7,7 @@
 namespace tocca::detail {
 
 /// Up to this many rows (m) they were measured to be faster than OpenBLAS (docs/performance.md). They take any number.
-inline constexpr std::size_t kSkinnyRows = 48;
+inline constexpr std::size_t kSkinnyRows = 128;
 /// Below this many multiplications in a row's product the difference does not matter.
 inline constexpr std::size_t kSkinnyWork = 1024;
 
