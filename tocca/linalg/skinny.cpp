@@ -132,8 +132,7 @@ void put_last_columns(D d, std::size_t n, std::size_t k, ByRows<S> b, const S* p
 }
 
 template <std::size_t kVectors, class D, class F, class S = hn::TFromD<D>>
-void put_all_columns(D d, std::size_t n, std::size_t k, ByRows<S> b, const S* panel, TileTarget<S> to,
-                     F& fetch) {
+void put_all_columns(D d, std::size_t n, std::size_t k, ByRows<S> b, const S* panel, TileTarget<S> to, F& fetch) {
   constexpr std::size_t kHeight = kTileRows<kVectors>;
   std::size_t j = 0;
   for (; j + kHeight <= n; j += kHeight) {

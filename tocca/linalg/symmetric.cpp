@@ -7,6 +7,7 @@
 
 #include "tocca/core/error.h"
 #include "tocca/linalg/blas.h"
+#include "tocca/linalg/small_eigen.h"
 
 namespace tocca {
 namespace {
@@ -47,6 +48,14 @@ void symmetric_eigen(ConstMatrixRef<double> s, SymmetricEigen& eigen, SymmetricS
   eigen.values.resize(d);
   eigen.vectors = s;
   if (d == 0) return;
+  if (d <= static_cast<Index>(detail::kSmallEigen)) {
+    const auto n = static_cast<std::size_t>(d);
+    scratch.numbers.resize(static_cast<Index>(detail::small_eigen_scratch(n)));
+    if (!detail::small_symmetric_eigen(n, eigen.vectors.data(), eigen.values.data(), scratch.numbers.data()))
+      throw Error("symmetric_eigen", "QL iteration: got no convergence, need it; scale the data");
+    eigen.vectors.transposeInPlace();
+    return;
+  }
   // What dsyevd asks for with vectors.
   scratch.numbers.resize(1 + 6 * d + 2 * d * d);
   scratch.integers.resize(static_cast<std::size_t>(3 + 5 * d));
@@ -72,7 +81,8 @@ void inverse_sqrt(const SymmetricEigen& eigen, Matrix<double>& u, SymmetricScrat
   require_positive(eigen.values);
   const Index d = eigen.values.size();
   // As a Gram matrix of values^{-1/4} Vᵀ the result is symmetric to the last bit, at half the cost of a product.
-  scratch.first.noalias() = eigen.values.array().pow(-0.25).matrix().asDiagonal() * eigen.vectors.transpose();
+  scratch.roots = eigen.values.array().pow(-0.25);
+  scratch.first.noalias() = scratch.roots.asDiagonal() * eigen.vectors.transpose();
   u.resize(d, d);
   multiply_at_a<double>(scratch.first, u);
 }

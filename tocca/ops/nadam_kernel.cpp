@@ -44,8 +44,9 @@ struct Constants {
   static V set(D d, double x) { return hn::Set(d, static_cast<hn::TFromD<D>>(x)); }
 };
 
-// 1/x for x > 0. Division takes several times as long as all else of an update together, and the processor's own estimates
-// differ from maker to maker: a guess from the exponent, right to 12 %, and three Newton steps, each squaring that.
+// 1/x for x > 0. Division takes several times as long as all else of an update together, and the processor's own
+// estimates differ from maker to maker: a guess from the exponent, right to 12 %, and three Newton steps, each squaring
+// that.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V reciprocal(D d, V x) {
   if constexpr (sizeof(hn::TFromD<D>) == 8) {
@@ -116,8 +117,8 @@ void update_outer(const NadamStep& step, const OuterProduct<S>& g, const NadamAr
   if (size == 0) return;
   pack_panels(d, g, scratch.dy);
   scratch.gradient.resize((kGroup * g.columns + 4 * kLine<S>));
-  // Gradients lie like their parameters in relation to the boundaries of cache lines, so that no vector crosses one. What
-  // does not fill a vector at the end of a group of rows waits for the next group: it lies in front of that one's.
+  // Gradients lie like their parameters in relation to the boundaries of cache lines, so that no vector crosses one.
+  // What does not fill a vector at the end of a group of rows waits for the next group: it lies in front of that one's.
   S* const line = aligned(scratch.gradient.data());
   const std::size_t offset = reinterpret_cast<std::uintptr_t>(a.parameters) / sizeof(S) % kLine<S>;
   std::size_t begin = 0;  // where the gradients that wait begin

@@ -1,0 +1,19 @@
+/// Eigenvectors of small symmetric matrices, such as the covariance of a whitening layer's components, at each step.
+#pragma once
+
+#include <cstddef>
+
+namespace tocca::detail {
+
+/// Up to this size it was measured to be faster than LAPACK's dsyevd (docs/performance.md).
+inline constexpr std::size_t kSmallEigen = 100;
+
+/// S = Vᵀ diag(values) V for a symmetric matrix in float64, by Householder reflections to tridiagonal form and the
+/// implicit QL iteration with Wilkinson's shift (Golub and Van Loan, Matrix Computations, sections 8.3.1 and 8.3.3).
+///
+/// matrix: n × n, of which the lower triangle is read; finite. It becomes the eigenvectors, in rows. values: (n),
+/// ascending. scratch: small_eigen_scratch(n) numbers. Returns whether the iteration converged.
+bool small_symmetric_eigen(std::size_t n, double* matrix, double* values, double* scratch);
+std::size_t small_eigen_scratch(std::size_t n);
+
+}  // namespace tocca::detail
