@@ -11,8 +11,8 @@ function(tocca_add_tests name)
   # (At that level GCC takes Eigen's resized matrices for uninitialised.)
   target_compile_options(${name} PRIVATE -O1 $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_compile_definitions(${name} PRIVATE TOCCA_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_link_libraries(${name} PRIVATE tocca fmt::fmt nlohmann_json::nlohmann_json ZLIB::ZLIB GTest::gtest
-                                        GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE tocca fmt::fmt hwy::hwy nlohmann_json::nlohmann_json ZLIB::ZLIB
+                                        GTest::gtest GTest::gmock GTest::gtest_main)
   tocca_precompile(${name} <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp>)
   # The library has all checks. In the tests these would double the time to compile the macros of the test framework.
   if(TOCCA_SANITIZE)

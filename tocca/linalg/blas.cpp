@@ -60,18 +60,21 @@ void gemm(CBLAS_TRANSPOSE op_a, CBLAS_TRANSPOSE op_b, Index inner, ConstMatrixRe
     cblas_dgemm(CblasRowMajor, op_a, op_b, m, n, k, alpha, a.data(), lda, b.data(), ldb, beta, c.data(), ldc);
 }
 
-/// Makes C (m × n) with a kernel for few rows if that is faster, which depends on the shape alone; whether it did.
+template <class S>
+detail::SkinnyProduct<S> skinny(Index inner, const ConstMatrixRef<S>& a, const ConstMatrixRef<S>& b, MatrixRef<S>& c,
+                                S alpha, S beta) {
+  const auto size = [](Index n) { return static_cast<std::size_t>(n); };
+  return {size(c.rows()), size(inner),   size(c.cols()), rows_of<S>(a),
+          rows_of<S>(b),  rows_of<S>(c), alpha,          beta != S{0}};
+}
+
+/// Makes a product with one of our own kernels.
 template <class S, class Kernel>
-bool skinny(Kernel kernel, const ConstMatrixRef<S>& a, const ConstMatrixRef<S>& b, MatrixRef<S>& c, S alpha, S beta) {
-  const auto m = static_cast<std::size_t>(a.rows()), k = static_cast<std::size_t>(a.cols());
-  const auto n = static_cast<std::size_t>(c.cols());
-  if (alpha != S{1} || (beta != S{0} && beta != S{1})) return false;
-  if (m == 0 || m > detail::kSkinnyRows || k * n < detail::kSkinnyWork) return false;
+void run(Kernel kernel, const detail::SkinnyProduct<S>& product, MatrixRef<S>& c, S beta) {
+  if (beta != S{0} && beta != S{1}) c *= beta;
   static thread_local Workspace work;
   const Workspace::Frame frame(work);
-  S* const scratch = work.array<S>(detail::skinny_scratch(m, k)).data();
-  kernel(m, k, n, rows_of<S>(a), rows_of<S>(b), rows_of<S>(c), beta == S{1}, scratch);
-  return true;
+  kernel(product, work.array<S>(product.scratch()).data());
 }
 
 template <class S>
@@ -110,8 +113,9 @@ template <class S>
 void multiply(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha, S beta) {
   require_inner("multiply", a.cols(), b.rows());
   require_shape("multiply", c.rows(), c.cols(), a.rows(), b.cols());
-  const auto kernel = [](auto... all) { detail::skinny_multiply(all...); };
-  if (skinny<S>(kernel, a, b, c, alpha, beta)) return;
+  if (const auto product = skinny<S>(a.cols(), a, b, c, alpha, beta); product.has_few_rows()) {
+    return run<S>([](const auto&... all) { detail::skinny_a_b(all...); }, product, c, beta);
+  }
   gemm<S>(CblasNoTrans, CblasNoTrans, a.cols(), a, b, c, alpha, beta);
 }
 
@@ -119,6 +123,9 @@ template <class S>
 void multiply_at_b(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha, S beta) {
   require_inner("multiply_at_b", a.rows(), b.rows());
   require_shape("multiply_at_b", c.rows(), c.cols(), a.cols(), b.cols());
+  if (const auto product = skinny<S>(a.rows(), a, b, c, alpha, beta); product.is_small()) {
+    return run<S>([](const auto&... all) { detail::skinny_at_b(all...); }, product, c, beta);
+  }
   gemm<S>(CblasTrans, CblasNoTrans, a.rows(), a, b, c, alpha, beta);
 }
 
@@ -126,8 +133,9 @@ template <class S>
 void multiply_a_bt(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha, S beta) {
   require_inner("multiply_a_bt", a.cols(), b.cols());
   require_shape("multiply_a_bt", c.rows(), c.cols(), a.rows(), b.rows());
-  const auto kernel = [](auto... all) { detail::skinny_multiply_a_bt(all...); };
-  if (skinny<S>(kernel, a, b, c, alpha, beta)) return;
+  if (const auto product = skinny<S>(a.cols(), a, b, c, alpha, beta); product.has_few_rows()) {
+    return run<S>([](const auto&... all) { detail::skinny_a_bt(all...); }, product, c, beta);
+  }
   gemm<S>(CblasNoTrans, CblasTrans, a.cols(), a, b, c, alpha, beta);
 }
 

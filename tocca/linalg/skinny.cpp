@@ -20,35 +20,60 @@ namespace tocca::HWY_NAMESPACE {
 constexpr std::size_t kBlockBytes = 128 * 1024;
 
 template <class S>
-bool nothing_to_add(std::size_t m, std::size_t k, std::size_t n, Rows<S> c, bool add) {
-  if (m > 0 && k > 0 && n > 0) return false;
-  for (std::size_t i = 0; i < m && !add; ++i) std::fill_n(c.at(i), n, S(0));
+using Product = detail::SkinnyProduct<S>;
+
+// Without anything to sum C is zero, or what it was.
+template <class S>
+bool is_empty(const Product<S>& p) {
+  if (p.m > 0 && p.k > 0 && p.n > 0) return false;
+  for (std::size_t i = 0; i < p.m && !p.add; ++i) std::fill_n(p.c.at(i), p.n, S(0));
   return true;
 }
 
 // ---- C ← A B -------------------------------------------------------------------------------------------------------
 
 template <class S>
-void multiply(std::size_t m, std::size_t k, std::size_t n, Rows<const S> a, Rows<const S> b, Rows<S> c, bool add,
-              S* scratch) {
-  if (nothing_to_add(m, k, n, c, add)) return;
+void a_b(const Product<S>& p, S* scratch) {
+  if (is_empty(p)) return;
   const hn::ScalableTag<S> d;
-  const std::size_t lanes = hn::Lanes(d), vectors = divide_up(n, lanes);
-  const std::size_t depth = std::clamp<std::size_t>(kBlockBytes / (b.stride * sizeof(S)), 16, detail::kSkinnyDepth);
-  const ByRows<S> rows{a.data, a.stride};
-  for (std::size_t first = 0; first < k; first += depth) {
-    const std::size_t count = std::min(depth, k - first);
-    const auto bytes = [&](std::size_t row) { return std::min(row, k) * b.stride * sizeof(S); };
-    Fetch<1> fetch({b.data}, bytes(first + depth), bytes(first + 2 * depth));
-    for (std::size_t j = 0, left = vectors; left > 0;) {
-      const std::size_t panel = next_panel(left), full = panel * lanes, width = std::min(full, n - j);
-      const TileTarget<S> to{{c.at(0, j), c.stride}, width, add || first > 0};
+  const std::size_t lanes = hn::Lanes(d);
+  const std::size_t depth = std::clamp<std::size_t>(kBlockBytes / (p.b.stride * sizeof(S)), 16, detail::kSkinnyDepth);
+  const auto bytes = [&](std::size_t row) { return std::min(row, p.k) * p.b.stride * sizeof(S); };
+  for (std::size_t first = 0; first < p.k; first += depth) {
+    const std::size_t count = std::min(depth, p.k - first);
+    const ByRows<S> rows{p.a.at(0, first), p.a.stride};
+    Fetch<1> fetch({p.b.data}, bytes(first + depth), bytes(first + 2 * depth));
+    for (std::size_t j = 0, left = divide_up(p.n, lanes); left > 0;) {
+      const std::size_t panel = next_panel(left), full = panel * lanes, width = std::min(full, p.n - j);
+      const TileTarget<S> to{{p.c.at(0, j), p.c.stride}, width, p.alpha, p.add || first > 0};
+      const Rows<const S> columns{p.b.at(first, j), p.b.stride};
       if (width == full) {
-        put_panel(d, panel, m, count, rows.from(0, first), b.at(first, j), b.stride, to, fetch);
+        put_panel(d, panel, p.m, count, rows, columns.data, columns.stride, to, fetch);
       } else {  // a whole vector would read beyond the row, and behind the last one there may be nothing
-        pack_columns(d, Rows<const S>{b.at(first, j), b.stride}, count, width, full, scratch);
-        put_panel(d, panel, m, count, rows.from(0, first), scratch, full, to, fetch);
+        pack_columns(d, columns, count, width, full, scratch);
+        put_panel(d, panel, p.m, count, rows, scratch, full, to, fetch);
       }
+      left -= panel;
+      j += full;
+    }
+  }
+}
+
+// ---- C ← Aᵀ B ------------------------------------------------------------------------------------------------------
+
+template <class S>
+void at_b(const Product<S>& p, S* scratch) {
+  if (is_empty(p)) return;
+  const hn::ScalableTag<S> d;
+  const std::size_t lanes = hn::Lanes(d);
+  NoFetch nothing;
+  for (std::size_t first = 0; first < p.k; first += detail::kSkinnyDepth) {
+    const std::size_t count = std::min(detail::kSkinnyDepth, p.k - first);
+    for (std::size_t j = 0, left = divide_up(p.n, lanes); left > 0;) {
+      const std::size_t panel = next_panel(left), full = panel * lanes, width = std::min(full, p.n - j);
+      pack_columns(d, Rows<const S>{p.b.at(first, j), p.b.stride}, count, width, full, scratch);
+      put_panel(d, panel, p.m, count, ByColumns<S>{p.a.at(first), p.a.stride}, scratch, full,
+                TileTarget<S>{{p.c.at(0, j), p.c.stride}, width, p.alpha, p.add || first > 0}, nothing);
       left -= panel;
       j += full;
     }
@@ -90,9 +115,6 @@ void pack_rows(D d, Rows<const S> a, std::size_t k, std::size_t count, std::size
 template <std::size_t kHeight, class D, class S = hn::TFromD<D>>
 HWY_INLINE void put_transposed(D d, const S* tile, std::size_t full, TileTarget<S> to) {
   const std::size_t lanes = hn::Lanes(d);
-  const auto put = [&](std::size_t i, std::size_t r, S value) {
-    *to.c.at(i, r) = (to.add ? *to.c.at(i, r) : S(0)) + value;
-  };
   std::size_t r = 0;
   for (; r + 4 <= kHeight; r += 4) {
     const S* const row = tile + r * full;
@@ -102,12 +124,12 @@ HWY_INLINE void put_transposed(D d, const S* tile, std::size_t full, TileTarget<
                             hn::Load(d, row + 3 * full + q), d, four);
       const std::size_t count = std::min(lanes, to.width - q);
       for (std::size_t i = 0; i < count; ++i) {
-        for (std::size_t x = 0; x < 4; ++x) put(q + i, r + x, four[4 * i + x]);
+        for (std::size_t x = 0; x < 4; ++x) to.put(q + i, r + x, four[4 * i + x]);
       }
     }
   }
   for (; r < kHeight; ++r) {
-    for (std::size_t i = 0; i < to.width; ++i) put(i, r, tile[r * full + i]);
+    for (std::size_t i = 0; i < to.width; ++i) to.put(i, r, tile[r * full + i]);
   }
 }
 
@@ -115,7 +137,7 @@ template <std::size_t kHeight, std::size_t kVectors, class D, class F, class S =
 HWY_NOINLINE void put_columns(D d, std::size_t k, ByRows<S> b, const S* panel, TileTarget<S> to, F& fetch) {
   const std::size_t full = kVectors * hn::Lanes(d);
   HWY_ALIGN S part[kHeight * kVectors * kLine<S>];
-  tile<kHeight, kVectors>(d, k, b, panel, full, part, full, false, fetch);
+  tile<kHeight, kVectors>(d, k, b, panel, full, part, full, S(1), false, fetch);
   put_transposed<kHeight>(d, part, full, to);
 }
 
@@ -142,37 +164,36 @@ void put_all_columns(D d, std::size_t n, std::size_t k, ByRows<S> b, const S* pa
 }
 
 template <class S>
-void multiply_a_bt(std::size_t m, std::size_t k, std::size_t n, Rows<const S> a, Rows<const S> b, Rows<S> c, bool add,
-                   S* scratch) {
-  if (nothing_to_add(m, k, n, c, add)) return;
+void a_bt(const Product<S>& p, S* scratch) {
+  if (is_empty(p)) return;
   const hn::ScalableTag<S> d;
-  const std::size_t lanes = hn::Lanes(d), vectors = divide_up(m, lanes);
+  const std::size_t lanes = hn::Lanes(d), vectors = divide_up(p.m, lanes);
   S* packed = scratch;
   for (std::size_t i = 0, left = vectors; left > 0;) {
     const std::size_t panel = next_panel(left), full = panel * lanes;
-    pack_rows(d, Rows<const S>{a.at(i), a.stride}, k, std::min(full, m - i), full, packed);
-    packed += full * k;
+    pack_rows(d, Rows<const S>{p.a.at(i), p.a.stride}, p.k, std::min(full, p.m - i), full, packed);
+    packed += full * p.k;
     left -= panel;
     i += full;
   }
-  const std::size_t block = std::clamp<std::size_t>(kBlockBytes / (b.stride * sizeof(S)) / kTile, 1, 11) * kTile;
-  for (std::size_t first = 0; first < n; first += block) {
-    const std::size_t count = std::min(block, n - first);
-    const auto bytes = [&](std::size_t row) { return std::min(row, n) * b.stride * sizeof(S); };
-    Fetch<1> fetch({b.data}, bytes(first + block), bytes(first + 2 * block));
-    const ByRows<S> rows{b.at(first), b.stride};
+  const std::size_t block = std::clamp<std::size_t>(kBlockBytes / (p.b.stride * sizeof(S)) / kTile, 1, 11) * kTile;
+  const auto bytes = [&](std::size_t row) { return std::min(row, p.n) * p.b.stride * sizeof(S); };
+  for (std::size_t first = 0; first < p.n; first += block) {
+    const std::size_t count = std::min(block, p.n - first);
+    const ByRows<S> rows{p.b.at(first), p.b.stride};
+    Fetch<1> fetch({p.b.data}, bytes(first + block), bytes(first + 2 * block));
     const S* panels = scratch;
     for (std::size_t i = 0, left = vectors; left > 0;) {
       const std::size_t panel = next_panel(left), full = panel * lanes;
-      const TileTarget<S> to{{c.at(i, first), c.stride}, std::min(full, m - i), add};
+      const TileTarget<S> to{{p.c.at(i, first), p.c.stride}, std::min(full, p.m - i), p.alpha, p.add};
       if (panel == 3) {
-        put_all_columns<3>(d, count, k, rows, panels, to, fetch);
+        put_all_columns<3>(d, count, p.k, rows, panels, to, fetch);
       } else if (panel == 2) {
-        put_all_columns<2>(d, count, k, rows, panels, to, fetch);
+        put_all_columns<2>(d, count, p.k, rows, panels, to, fetch);
       } else {
-        put_all_columns<1>(d, count, k, rows, panels, to, fetch);
+        put_all_columns<1>(d, count, p.k, rows, panels, to, fetch);
       }
-      panels += full * k;
+      panels += full * p.k;
       left -= panel;
       i += full;
     }
@@ -180,22 +201,15 @@ void multiply_a_bt(std::size_t m, std::size_t k, std::size_t n, Rows<const S> a,
 }
 
 // Highway dispatches functions, not templates.
-void multiply_float(std::size_t m, std::size_t k, std::size_t n, Rows<const float> a, Rows<const float> b,
-                    Rows<float> c, bool add, float* scratch) {
-  multiply<float>(m, k, n, a, b, c, add, scratch);
-}
-void multiply_double(std::size_t m, std::size_t k, std::size_t n, Rows<const double> a, Rows<const double> b,
-                     Rows<double> c, bool add, double* scratch) {
-  multiply<double>(m, k, n, a, b, c, add, scratch);
-}
-void multiply_a_bt_float(std::size_t m, std::size_t k, std::size_t n, Rows<const float> a, Rows<const float> b,
-                         Rows<float> c, bool add, float* scratch) {
-  multiply_a_bt<float>(m, k, n, a, b, c, add, scratch);
-}
-void multiply_a_bt_double(std::size_t m, std::size_t k, std::size_t n, Rows<const double> a, Rows<const double> b,
-                          Rows<double> c, bool add, double* scratch) {
-  multiply_a_bt<double>(m, k, n, a, b, c, add, scratch);
-}
+#define TOCCA_PRODUCT(name, S) \
+  void name##_##S(const Product<S>& product, S* scratch) { name<S>(product, scratch); }
+TOCCA_PRODUCT(a_b, float)
+TOCCA_PRODUCT(a_b, double)
+TOCCA_PRODUCT(a_bt, float)
+TOCCA_PRODUCT(a_bt, double)
+TOCCA_PRODUCT(at_b, float)
+TOCCA_PRODUCT(at_b, double)
+#undef TOCCA_PRODUCT
 
 }  // namespace tocca::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -203,35 +217,18 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tocca {
 
-HWY_EXPORT(multiply_float);
-HWY_EXPORT(multiply_double);
-HWY_EXPORT(multiply_a_bt_float);
-HWY_EXPORT(multiply_a_bt_double);
+#define TOCCA_PRODUCT(name, S)                                                      \
+  HWY_EXPORT(name##_##S);                                                           \
+  void detail::skinny_##name(const detail::SkinnyProduct<S>& product, S* scratch) { \
+    HWY_DYNAMIC_DISPATCH(name##_##S)(product, scratch);                             \
+  }
+TOCCA_PRODUCT(a_b, float)
+TOCCA_PRODUCT(a_b, double)
+TOCCA_PRODUCT(a_bt, float)
+TOCCA_PRODUCT(a_bt, double)
+TOCCA_PRODUCT(at_b, float)
+TOCCA_PRODUCT(at_b, double)
+#undef TOCCA_PRODUCT
 
-namespace detail {
-
-std::size_t skinny_scratch(std::size_t m, std::size_t k) {
-  constexpr std::size_t kLongest = 64 / sizeof(float);  // numbers in a vector of AVX-512
-  return std::max((m + kLongest) * k, 3 * kLongest * kSkinnyDepth);
-}
-
-void skinny_multiply(std::size_t m, std::size_t k, std::size_t n, Rows<const float> a, Rows<const float> b,
-                     Rows<float> c, bool add, float* scratch) {
-  HWY_DYNAMIC_DISPATCH(multiply_float)(m, k, n, a, b, c, add, scratch);
-}
-void skinny_multiply(std::size_t m, std::size_t k, std::size_t n, Rows<const double> a, Rows<const double> b,
-                     Rows<double> c, bool add, double* scratch) {
-  HWY_DYNAMIC_DISPATCH(multiply_double)(m, k, n, a, b, c, add, scratch);
-}
-void skinny_multiply_a_bt(std::size_t m, std::size_t k, std::size_t n, Rows<const float> a, Rows<const float> b,
-                          Rows<float> c, bool add, float* scratch) {
-  HWY_DYNAMIC_DISPATCH(multiply_a_bt_float)(m, k, n, a, b, c, add, scratch);
-}
-void skinny_multiply_a_bt(std::size_t m, std::size_t k, std::size_t n, Rows<const double> a, Rows<const double> b,
-                          Rows<double> c, bool add, double* scratch) {
-  HWY_DYNAMIC_DISPATCH(multiply_a_bt_double)(m, k, n, a, b, c, add, scratch);
-}
-
-}  // namespace detail
 }  // namespace tocca
 #endif

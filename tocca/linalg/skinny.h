@@ -1,31 +1,45 @@
-/// Products with few rows on the left, as a layer has on a mini-batch. A blocked product spends much of its time there
-/// on packing the large matrix; these read it once, in the order it lies in.
+/// Products with few rows on the left, as a layer has on a mini-batch, and small ones. A blocked product spends much of
+/// its time there on packing the large matrix; these read it where it lies, in that order. They allocate nothing, which
+/// OpenBLAS does for small products on some processors.
 #pragma once
+
+#include <algorithm>
+#include <cstddef>
 
 #include "tocca/core/rows.h"
 
 namespace tocca::detail {
 
-/// Up to this many rows (m) they were measured to be faster than OpenBLAS (docs/performance.md). They take any number.
-inline constexpr std::size_t kSkinnyRows = 128;
-/// Below this many multiplications in a row's product the difference does not matter.
-inline constexpr std::size_t kSkinnyWork = 1024;
-
 /// The longest sums that are made in one go.
 inline constexpr std::size_t kSkinnyDepth = 256;
 
-/// Numbers of scratch that either product can do with, aligned to 64 bytes.
-std::size_t skinny_scratch(std::size_t m, std::size_t k);
+/// C ← α op(A) op(B), or with `add` C + that; C is m × n, made of sums of length k.
+template <class S>
+struct SkinnyProduct {
+  std::size_t m, k, n;
+  Rows<const S> a, b;
+  Rows<S> c;
+  S alpha;
+  bool add;
 
-/// C ← A B, or with `add` C + A B; shapes (m × k) (k × n) → (m × n).
-void skinny_multiply(std::size_t m, std::size_t k, std::size_t n, Rows<const float> a, Rows<const float> b,
-                     Rows<float> c, bool add, float* scratch);
-void skinny_multiply(std::size_t m, std::size_t k, std::size_t n, Rows<const double> a, Rows<const double> b,
-                     Rows<double> c, bool add, double* scratch);
-/// C ← A Bᵀ, or with `add` C + A Bᵀ; shapes (m × k) (n × k)ᵀ → (m × n).
-void skinny_multiply_a_bt(std::size_t m, std::size_t k, std::size_t n, Rows<const float> a, Rows<const float> b,
-                          Rows<float> c, bool add, float* scratch);
-void skinny_multiply_a_bt(std::size_t m, std::size_t k, std::size_t n, Rows<const double> a, Rows<const double> b,
-                          Rows<double> c, bool add, double* scratch);
+  /// Up to 128 rows they were measured to be faster than OpenBLAS, and small ones cost nothing (docs/performance.md).
+  [[nodiscard]] bool has_few_rows() const { return m <= 128 || is_small(); }
+  [[nodiscard]] bool is_small() const { return m * k * n <= (std::size_t{1} << 20); }
+  /// Numbers of scratch that each of the products below can do with, aligned to 64 bytes: for a panel of three vectors
+  /// or for A, with one vector more.
+  [[nodiscard]] std::size_t scratch() const { return std::max(3 * kVector * kSkinnyDepth, (m + kVector) * k); }
+
+  static constexpr std::size_t kVector = 64 / sizeof(S);  ///< numbers in the longest vector
+};
+
+/// A (m × k) and B (k × n).
+void skinny_a_b(const SkinnyProduct<float>& product, float* scratch);
+void skinny_a_b(const SkinnyProduct<double>& product, double* scratch);
+/// A (m × k) and Bᵀ for B (n × k).
+void skinny_a_bt(const SkinnyProduct<float>& product, float* scratch);
+void skinny_a_bt(const SkinnyProduct<double>& product, double* scratch);
+/// Aᵀ for A (k × m) and B (k × n). Of use where the product is small.
+void skinny_at_b(const SkinnyProduct<float>& product, float* scratch);
+void skinny_at_b(const SkinnyProduct<double>& product, double* scratch);
 
 }  // namespace tocca::detail

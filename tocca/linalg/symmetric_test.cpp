@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/QR>
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -58,6 +60,59 @@ TEST_P(SymmetricTest, InverseSquareRootWhitens) {
   const Matrix<double> s = with_eigenvalues(values), u = inverse_sqrt(symmetric_eigen(s));
   EXPECT_EQ(u, Matrix<double>(u.transpose()));
   EXPECT_LT(largest(u * s * u - Matrix<double>::Identity(d, d)), 1e-14 * values.maxCoeff() / values.minCoeff());
+}
+
+class SymmetricOfSize : public ::testing::TestWithParam<Index> {};
+INSTANTIATE_TEST_SUITE_P(AroundVectorsAndSolvers, SymmetricOfSize,
+                         ::testing::Values(1, 2, 3, 7, 8, 9, 16, 17, 50, 99, 100, 101, 130));
+
+// One solver up to 100 columns, another beyond: eigenvalues spread over ten orders of magnitude, repeated ones and
+// zeros.
+TEST_P(SymmetricOfSize, RecoversValuesAndOrthonormalVectors) {
+  const Index d = GetParam();
+  Vector<double> values(d);
+  for (Index i = 0; i < d; ++i)
+    values(i) = i % 4 == 3   ? 1
+                : i % 5 == 4 ? 0
+                             : std::pow(10, 5 - 10.0 * static_cast<double>(i) / static_cast<double>(d));
+  std::sort(values.data(), values.data() + d);
+  const Matrix<double> s = with_eigenvalues(values);
+  const SymmetricEigen eigen = symmetric_eigen(s);
+  EXPECT_LT(largest(eigen.values - values), 1e-13 * values.maxCoeff());
+  EXPECT_LT(largest(s * eigen.vectors - eigen.vectors * eigen.values.asDiagonal()), 1e-13 * values.maxCoeff());
+  EXPECT_LT(largest(eigen.vectors.transpose() * eigen.vectors - Matrix<double>::Identity(d, d)), 1e-13);
+}
+
+// The unit of measurement is a factor: with a power of two not a bit of the vectors changes.
+TEST_P(SymmetricOfSize, DoesNotDependOnTheScale) {
+  const Index d = GetParam();
+  if (d > 100) return;  // LAPACK's solver scales as well, but not so exactly
+  const Matrix<double> s = with_eigenvalues(Vector<double>::LinSpaced(d, 0.5, 3));
+  const SymmetricEigen eigen = symmetric_eigen(s);
+  for (const int exponent : {-1000, -400, 3, 400, 1000}) {
+    const double factor = std::ldexp(1.0, exponent);
+    const SymmetricEigen scaled = symmetric_eigen(factor * s);
+    EXPECT_EQ(scaled.vectors, eigen.vectors) << exponent;
+    EXPECT_EQ(scaled.values, Vector<double>(factor * eigen.values)) << exponent;
+  }
+}
+
+TEST_P(SymmetricOfSize, OfDiagonalAndTridiagonalMatricesIsExactlyOrdered) {
+  const Index d = GetParam();
+  Matrix<double> s = Matrix<double>::Zero(d, d);
+  EXPECT_EQ(symmetric_eigen(s).values, Vector<double>::Zero(d));
+  for (Index i = 0; i < d; ++i) s(i, i) = static_cast<double>((7 * i) % d);
+  const SymmetricEigen diagonal = symmetric_eigen(s);
+  EXPECT_TRUE(std::is_sorted(diagonal.values.data(), diagonal.values.data() + d));
+  EXPECT_EQ(largest(diagonal.vectors.cwiseAbs().rowwise().sum() - Vector<double>::Ones(d)), 0);
+  // The second difference: 2 − 2 cos(π k / (d + 1)).
+  for (Index i = 0; i < d; ++i) s(i, i) = 2;
+  for (Index i = 1; i < d; ++i) s(i, i - 1) = s(i - 1, i) = -1;
+  const Vector<double> values = symmetric_eigen(s).values;
+  for (Index k = 1; k <= d; ++k) {
+    const double angle = std::acos(-1.0) * static_cast<double>(k) / static_cast<double>(d + 1);
+    EXPECT_NEAR(values(k - 1), 2 - 2 * std::cos(angle), 1e-13);
+  }
 }
 
 TEST(Symmetric, ReadsOnlyTheLowerTriangle) {

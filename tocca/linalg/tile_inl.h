@@ -100,10 +100,16 @@ template <class S>
 struct TileTarget {
   Rows<S> c;
   std::size_t width;
+  S alpha;   ///< factor of the product
   bool add;  ///< to what is there
 
   HWY_INLINE TileTarget from(std::size_t row, std::size_t column = 0) const {
-    return {{c.at(row, column), c.stride}, width, add};
+    return {{c.at(row, column), c.stride}, width, alpha, add};
+  }
+  /// Where numbers are put one by one.
+  HWY_INLINE void put(std::size_t row, std::size_t column, S product) const {
+    S* const to = c.at(row, column);
+    *to = (add ? *to : S(0)) + alpha * product;
   }
 };
 
@@ -135,11 +141,11 @@ class Fetch {
   std::size_t next_ = 0, end_ = 0;
 };
 
-/// C (kHeight × kVectors vectors) ← A (kHeight × depth) · B (depth × kVectors vectors, rows of `b_stride`); depth > 0.
-/// Each number is one sum in the order of k, whatever the tile's size.
+/// C (kHeight × kVectors vectors) ← α A (kHeight × depth) · B (depth × kVectors vectors, rows of `b_stride`); depth >
+/// 0. Each number is one sum in the order of k, whatever the tile's size.
 template <std::size_t kHeight, std::size_t kVectors, class D, class A, class F, class S = hn::TFromD<D>>
 HWY_INLINE void tile(D d, std::size_t depth, const A& a, const S* HWY_RESTRICT b, std::size_t b_stride,
-                     S* HWY_RESTRICT c, std::size_t c_stride, bool add, F& fetch) {
+                     S* HWY_RESTRICT c, std::size_t c_stride, S alpha, bool add, F& fetch) {
   const std::size_t lanes = hn::Lanes(d);
   typename A::template Column<kHeight> x(a);
   F ahead = fetch;
@@ -166,6 +172,13 @@ HWY_INLINE void tile(D d, std::size_t depth, const A& a, const S* HWY_RESTRICT b
     }
   }
   fetch = ahead;
+  if (alpha != S(1)) {
+    TOCCA_UNROLL
+    for (std::size_t r = 0; r < kHeight; ++r) {
+      TOCCA_UNROLL
+      for (std::size_t q = 0; q < kVectors; ++q) sum[r][q] = hn::Mul(hn::Set(d, alpha), sum[r][q]);
+    }
+  }
   if (add) {
     TOCCA_UNROLL
     for (std::size_t r = 0; r < kHeight; ++r) {
@@ -187,13 +200,13 @@ template <std::size_t kHeight, std::size_t kVectors, class D, class A, class F, 
 HWY_NOINLINE void put_tile(D d, std::size_t depth, A a, const S* b, std::size_t b_stride, TileTarget<S> to, F& fetch) {
   const std::size_t full = kVectors * hn::Lanes(d);
   if (to.width == full) {
-    tile<kHeight, kVectors>(d, depth, a, b, b_stride, to.c.data, to.c.stride, to.add, fetch);
+    tile<kHeight, kVectors>(d, depth, a, b, b_stride, to.c.data, to.c.stride, to.alpha, to.add, fetch);
     return;
   }
   HWY_ALIGN S part[kHeight * kVectors * kLine<S>] = {};
-  tile<kHeight, kVectors>(d, depth, a, b, b_stride, part, full, false, fetch);
+  tile<kHeight, kVectors>(d, depth, a, b, b_stride, part, full, S(1), false, fetch);
   for (std::size_t r = 0; r < kHeight; ++r) {
-    for (std::size_t j = 0; j < to.width; ++j) *to.c.at(r, j) = (to.add ? *to.c.at(r, j) : S(0)) + part[r * full + j];
+    for (std::size_t j = 0; j < to.width; ++j) to.put(r, j, part[r * full + j]);
   }
 }
 

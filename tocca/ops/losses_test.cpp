@@ -285,5 +285,53 @@ TYPED_TEST(NadamOuterProduct, AgreesWithTheGradientWrittenOut) {
   }
 }
 
+// What falls where vectors and cache lines begin must not show: neither in the bits, nor beside the matrix.
+TYPED_TEST(NadamOuterProduct, DoesNotDependOnWhereTheParametersLie) {
+  using S = TypeParam;
+  Rng rng(10);
+  for (const auto& [rows, columns] : {std::array<Index, 2>{1, 1}, {3, 5}, {9, 20}, {16, 16}, {21, 67}}) {
+    const Index samples = 6, size = rows * columns;
+    const Matrix<S> x = random_matrix(rng, samples, rows).template cast<S>(),
+                    dy = random_matrix(rng, samples, columns).template cast<S>();
+    const Matrix<S> start = random_matrix(rng, 3, size).cwiseAbs().template cast<S>();
+    NadamSchedule schedule;
+    const NadamStep step{{}, schedule.next({}), 0.01};
+    Matrix<S> first;
+    for (Index shift = 0; shift < 17; ++shift) {
+      const S beside = 7;
+      Matrix<S> arrays = Matrix<S>::Constant(3, size + 40, beside);
+      arrays.middleCols(shift, size) = start;
+      OuterScratch<S> scratch;
+      const auto of = [](Index i) { return static_cast<std::size_t>(i); };
+      nadam_update(step, NadamArrays<S>{&arrays(0, shift), &arrays(1, shift), &arrays(2, shift)},
+                   OuterProduct<S>{x.data(), of(rows), dy.data(), of(columns), of(samples), of(rows), of(columns)},
+                   scratch);
+      const Matrix<S> got = arrays.middleCols(shift, size);
+      if (shift == 0) first = got;
+      EXPECT_EQ(got, first) << rows << " x " << columns << ", " << shift;
+      EXPECT_TRUE((arrays.leftCols(shift).array() == beside).all());
+      EXPECT_TRUE((arrays.rightCols(40 - shift).array() == beside).all());
+    }
+  }
+}
+
+// Second moments from nothing to the largest, where the update in float divides by way of an estimate.
+TEST(Nadam, FloatAgreesWithDoubleForMomentsOfAnySize) {
+  NadamSchedule schedule;
+  const NadamStep step{{}, schedule.next({}), 0};
+  for (int exponent = -126; exponent <= 120; ++exponent) {
+    for (const float mantissa : {1.0F, 1.2F, 1.5F, 1.9F}) {
+      const float moment = exponent == -126 ? 0 : std::ldexp(mantissa, exponent);
+      const float gradient = 0.1F * std::sqrt(moment);
+      float p = 0, m = 0, v = moment;
+      double p2 = 0, m2 = 0, v2 = moment;
+      const double gradient2 = gradient;
+      nadam_update(step, {&p, &m, &v}, std::span(&gradient, 1));
+      nadam_update(step, {&p2, &m2, &v2}, std::span(&gradient2, 1));
+      EXPECT_NEAR(p, p2, 1e-6 * std::abs(p2)) << moment;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tocca

@@ -52,7 +52,7 @@ struct NadamArrays {
 };
 
 /// A weight gradient xᵀ dy (rows × columns) that is never written to memory: x (samples × rows), dy (samples ×
-/// columns).
+/// columns); at least one sample.
 template <class S>
 struct OuterProduct {
   const S* x;
@@ -65,7 +65,7 @@ struct OuterProduct {
 /// Place for what lies between, kept by callers that come back with every batch.
 template <class S>
 struct OuterScratch {
-  std::vector<S> x, dy, gradient;
+  std::vector<S> dy, gradient;
 };
 
 /// One step with given gradients (n).

@@ -1,7 +1,9 @@
 // The update of the parameters, compiled by Highway for each instruction set and chosen at run time, so that a binary
 // for any x86-64 uses AVX2 or AVX-512. At small batches the update costs as much memory traffic as the matrix products.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "tocca/core/fixed_length_vectors.h"
@@ -26,33 +28,34 @@ S* aligned(S* p) {
   return p + (past == 0 ? 0 : kLine<S> - past);
 }
 
-// The constants of a step, as vectors.
+// The constants of a step, as vectors. (gradient · g + moment · m)/(√(second · v) + ε) is computed with all divided by
+// √second: one multiplication less, and large moments do not overflow.
 template <class D, class V = hn::Vec<D>>
 struct Constants {
-  V b1, new1, b2, new2, gradient, moment, second, epsilon, decay;
+  V b1, new1, b2, new2, gradient, moment, epsilon, decay;
 
   Constants(D d, const NadamStep& s)
       : b1(set(d, s.options.beta1)),
         new1(set(d, 1 - s.options.beta1)),
         b2(set(d, s.options.beta2)),
         new2(set(d, 1 - s.options.beta2)),
-        gradient(set(d, s.coefficients.gradient)),
-        moment(set(d, s.coefficients.moment)),
-        second(set(d, s.coefficients.second)),
-        epsilon(set(d, s.options.epsilon)),
+        gradient(set(d, s.coefficients.gradient / std::sqrt(s.coefficients.second))),
+        moment(set(d, s.coefficients.moment / std::sqrt(s.coefficients.second))),
+        epsilon(set(d, s.options.epsilon / std::sqrt(s.coefficients.second))),
         decay(set(d, s.decay)) {}
   static V set(D d, double x) { return hn::Set(d, static_cast<hn::TFromD<D>>(x)); }
 };
 
 // 1/x for x > 0. Division takes several times as long as all else of an update together, and the processor's own
 // estimates differ from maker to maker: a guess from the exponent, right to 12 %, and three Newton steps, each squaring
-// that.
+// that. A second moment that has overflowed stops its parameter, as division does.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V reciprocal(D d, V x) {
   if constexpr (sizeof(hn::TFromD<D>) == 8) {
     return hn::Div(hn::Set(d, 1), x);
   } else {
     const hn::RebindToUnsigned<D> bits;
+    x = hn::Min(x, hn::Set(d, 1e30F));
     V r = hn::BitCast(d, hn::Sub(hn::Set(bits, 0x7EF311C7), hn::BitCast(bits, x)));
     for (int i = 0; i < 3; ++i) r = hn::Mul(r, hn::NegMulAdd(x, r, hn::Set(d, 2)));
     return r;
@@ -69,7 +72,7 @@ HWY_INLINE void update_vector(D d, const Constants<D>& c, V gradient, S* p, S* m
   const V step = hn::MulAdd(c.gradient, g, hn::Mul(c.moment, first));
   hn::StoreU(first, d, m);
   hn::StoreU(second, d, v);
-  const V scale = reciprocal(d, hn::Add(hn::Sqrt(hn::Mul(c.second, second)), c.epsilon));
+  const V scale = reciprocal(d, hn::Add(hn::Sqrt(second), c.epsilon));
   hn::StoreU(hn::NegMulAdd(step, scale, old), d, p);
 }
 
@@ -130,22 +133,24 @@ void update_outer(const NadamStep& step, const OuterProduct<S>& g, const NadamAr
     const S* dy = aligned(scratch.dy.data());
     for (std::size_t j = 0, left = vectors; left > 0;) {
       const std::size_t panel = next_panel(left), full = panel * lanes;
-      const TileTarget<S> to{{gradient + row * g.columns + j - begin, g.columns}, std::min(full, g.columns - j), false};
+      const TileTarget<S> to{
+          {gradient + (row * g.columns - begin) + j, g.columns}, std::min(full, g.columns - j), 1, false};
       put_panel(d, panel, count, g.samples, ByColumns<S>{g.x + row, g.x_stride}, dy, full, to, fetch);
       dy += full * g.samples;
       left -= panel;
       j += full;
     }
-    std::size_t i = begin;
-    const NadamArrays<S> from{a.parameters, a.first, a.second};
+    const NadamArrays<S> waiting{a.parameters + begin, a.first + begin, a.second + begin};
+    const hn::CappedTag<S, 1> one;
+    std::size_t done = 0;
     if (begin == 0 && offset % lanes != 0) {
-      i = update_vectors(hn::CappedTag<S, 1>(), step, from, gradient - begin, i, std::min(end, lanes - offset % lanes));
+      done = update_vectors(one, step, waiting, gradient, 0, std::min(end, lanes - offset % lanes));
     }
-    i = update_vectors(d, step, from, gradient - begin, i, end);
-    if (end == size) i = update_vectors(hn::CappedTag<S, 1>(), step, from, gradient - begin, i, end);
-    S* const next = line + (offset + i) % kLine<S>;
-    std::copy(gradient + (i - begin), gradient + (end - begin), next);
-    begin = i;
+    done = update_vectors(d, step, waiting, gradient, done, end - begin);
+    if (end == size) done = update_vectors(one, step, waiting, gradient, done, end - begin);
+    const std::size_t left = end - begin - done;
+    begin += done;
+    std::memmove(line + (offset + begin) % kLine<S>, gradient + done, left * sizeof(S));
   }
 }
 
