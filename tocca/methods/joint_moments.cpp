@@ -1,6 +1,7 @@
 #include "tocca/methods/joint_moments.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -16,11 +17,14 @@ namespace {
 using BlockReader = std::function<void(std::span<const Index> samples, MatrixRef<double> block)>;
 
 /// Depends on the data alone, so that results do not depend on the number of threads: enough parts to keep many threads
-/// busy, few enough that merging and their D × D sums cost little.
+/// busy, few enough that merging and their D × D sums, which begin as fresh memory, cost little. A power of two, so that
+/// two, four or eight threads have equal shares.
 Index part_count(Index samples, Index columns) {
-  constexpr Index kLeastRows = 2048, kMostParts = 32, kMostNumbers = Index{1} << 25;
-  const Index affordable = std::max(Index{1}, kMostNumbers / (columns * columns));
-  return std::min({(samples + kLeastRows - 1) / kLeastRows, kMostParts, affordable});
+  constexpr Index kMostParts = 32, kMostNumbers = Index{1} << 25;
+  const Index least_rows = std::max(Index{2048}, 5 * columns);
+  const Index affordable = kMostNumbers / (columns * columns);
+  const Index count = std::clamp(std::min(samples / least_rows, affordable), Index{1}, kMostParts);
+  return static_cast<Index>(std::bit_floor(static_cast<std::size_t>(count)));
 }
 
 JointMoments gather(std::span<const Index> samples, Index columns, const BlockReader& read, const Context& context) {
