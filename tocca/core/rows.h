@@ -18,7 +18,7 @@ struct Rows {
 
 /// Eigen gives a matrix of one row any stride; kernels may rely on a sound one.
 template <class S>
-Rows<const S> rows_of(const ConstMatrixRef<S>& m) {
+Rows<const S> rows_of(ConstMatrixRef<S> m) {
   return {m.data(), static_cast<std::size_t>(std::max(m.outerStride(), m.cols()))};
 }
 template <class S>

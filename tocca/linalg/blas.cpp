@@ -61,18 +61,25 @@ void gemm(CBLAS_TRANSPOSE op_a, CBLAS_TRANSPOSE op_b, Index inner, ConstMatrixRe
 }
 
 template <class S>
-detail::SkinnyProduct<S> skinny(Index inner, const ConstMatrixRef<S>& a, const ConstMatrixRef<S>& b, MatrixRef<S>& c,
-                                S alpha, S beta) {
+detail::SkinnyProduct<S> skinny(Index inner, ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S>& c, S alpha,
+                                S beta) {
   const auto size = [](Index n) { return static_cast<std::size_t>(n); };
   return {size(c.rows()), size(inner),   size(c.cols()), rows_of<S>(a),
           rows_of<S>(b),  rows_of<S>(c), alpha,          beta != S{0}};
 }
 
+/// Of a megabyte at most.
+Workspace& workspace_of_thread() {
+  static thread_local Workspace work;
+  return work;
+}
+
 /// Makes a product with one of our own kernels.
 template <class S, class Kernel>
 void run(Kernel kernel, const detail::SkinnyProduct<S>& product, MatrixRef<S>& c, S beta) {
+  if (c.size() == 0) return;
   if (beta != S{0} && beta != S{1}) c *= beta;
-  static thread_local Workspace work;
+  Workspace& work = workspace_of_thread();
   const Workspace::Frame frame(work);
   kernel(product, work.array<S>(product.scratch()).data());
 }

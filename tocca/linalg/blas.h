@@ -1,6 +1,7 @@
-/// Matrix products through CBLAS, single-threaded: parallelism is above, over views and fixed blocks of rows, so that
-/// results do not depend on the number of threads. Dimensions may be zero (an empty sum is zero). All throw InputError
-/// where shapes do not agree, or a dimension does not fit BLAS's integer. With beta = 0, C need not be initialised.
+/// Matrix products through CBLAS, or by own kernels for few rows and small ones, single-threaded: parallelism is above,
+/// over views and fixed blocks of rows, so that results do not depend on the number of threads. Dimensions may be zero
+/// (an empty sum is zero). All throw InputError where shapes do not agree, or a dimension does not fit BLAS's integer.
+/// With beta = 0, C need not be initialised.
 #pragma once
 
 #include "tocca/core/matrix.h"

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <utility>
 
 #include "tocca/core/context.h"
 #include "tocca/core/error.h"
@@ -77,37 +78,61 @@ TYPED_TEST(BlasTest, TakesVectorsAndSingleRows) {
   this->expect_near(r, a.row(2));
 }
 
-// Few rows and a large matrix take kernels of their own: every remainder of their tiles, next to numbers that must
-// stay.
+// Few rows and a large matrix take kernels of their own, and so does what is small: every remainder of their tiles,
+// next to numbers that must stay.
 TYPED_TEST(BlasTest, ProductsOfFewRowsEqualTheirDefinitionsForEveryRemainder) {
   using S = TypeParam;
-  for (const Index m :
-       {Index{1}, Index{2}, Index{4}, Index{7}, Index{13}, Index{32}, Index{50}, Index{100}, Index{128}, Index{129}}) {
-    for (const Index k : {7, 31, 256, 300, 513}) {
-      for (const Index n : {5, 23, 24, 50, 97}) {
+  for (const Index m : {1, 2, 4, 7, 13, 32, 50, 100, 128, 129, 300}) {
+    for (const Index k : {1, 3, 7, 31, 256, 300, 1100}) {
+      for (const Index n : {1, 5, 23, 24, 50, 97}) {
         // Blocks of wider matrices, so that no stride is a width.
         const Matrix<S> wide_a = this->random(m, k + 3, "a"), wide_b = this->random(k, n + 5, "b");
         const auto a = wide_a.middleCols(2, k);
         const auto b = wide_b.middleCols(1, n);
-        Matrix<S> wider_bt = Matrix<S>::Zero(n, k + 4);
+        Matrix<S> wider_at = Matrix<S>::Zero(k, m + 2), wider_bt = Matrix<S>::Zero(n, k + 4);
+        wider_at.middleCols(1, m) = a.transpose();
         wider_bt.middleCols(3, k) = b.transpose();
+        const auto at = wider_at.middleCols(1, m);
         const auto bt = wider_bt.middleCols(3, k);
         const Matrix<S> c0 = this->random(m + 2, n + 2, "c");
         const Matrix<S> product = a.lazyProduct(b);
         const S tolerance = static_cast<S>(4 * k + 50) * std::numeric_limits<S>::epsilon();
-        for (const S beta : {S{0}, S{1}}) {
+        for (const auto& [alpha, beta] : {std::pair<S, S>{1, 0}, {1, 1}, {-0.5, 0}, {-0.5, 1}, {2, 0.25}}) {
           Matrix<S> want = c0;
-          want.block(1, 1, m, n) = product + beta * c0.block(1, 1, m, n);
+          want.block(1, 1, m, n) = alpha * product + beta * c0.block(1, 1, m, n);
+          const auto check = [&](const Matrix<S>& c, const char* which) {
+            EXPECT_LT((c - want).cwiseAbs().maxCoeff(), tolerance) << which << " " << m << " " << k << " " << n;
+          };
           Matrix<S> c = c0;
-          multiply<S>(a, b, c.block(1, 1, m, n), S{1}, beta);
-          EXPECT_LT((c - want).cwiseAbs().maxCoeff(), tolerance) << m << " " << k << " " << n << " " << beta;
+          multiply<S>(a, b, c.block(1, 1, m, n), alpha, beta);
+          check(c, "A B");
           c = c0;
-          multiply_a_bt<S>(a, bt, c.block(1, 1, m, n), S{1}, beta);
-          EXPECT_LT((c - want).cwiseAbs().maxCoeff(), tolerance) << m << " " << k << " " << n << " " << beta;
+          multiply_a_bt<S>(a, bt, c.block(1, 1, m, n), alpha, beta);
+          check(c, "A Bt");
+          c = c0;
+          multiply_at_b<S>(at, b, c.block(1, 1, m, n), alpha, beta);
+          check(c, "At B");
         }
       }
     }
   }
+}
+
+// The bits of a product of few rows depend on its numbers, not on what lies around them.
+TYPED_TEST(BlasTest, ProductsOfFewRowsDoNotDependOnStrides) {
+  using S = TypeParam;
+  const Index m = 13, k = 600, n = 83;
+  const Matrix<S> a = this->random(m, k, "a"), b = this->random(k, n, "b"), bt = b.transpose();
+  Matrix<S> wide = this->random(k, 4000, "wide"), wide_t = this->random(n, 4000, "wide");
+  wide.middleCols(7, n) = b;
+  wide_t.middleCols(7, k) = bt;
+  Matrix<S> c1(m, n), c2(m, n);
+  multiply<S>(a, b, c1);
+  multiply<S>(a, wide.middleCols(7, n), c2);
+  EXPECT_EQ(c1, c2);
+  multiply_a_bt<S>(a, bt, c1);
+  multiply_a_bt<S>(a, wide_t.middleCols(7, k), c2);
+  EXPECT_EQ(c1, c2);
 }
 
 TYPED_TEST(BlasTest, ProductsOfNoRowsWithLargeMatricesAreNothing) {

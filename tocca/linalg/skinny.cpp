@@ -2,6 +2,7 @@
 #include "tocca/linalg/skinny.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "tocca/core/fixed_length_vectors.h"
@@ -36,25 +37,22 @@ template <class S>
 void a_b(const Product<S>& p, S* scratch) {
   if (is_empty(p)) return;
   const hn::ScalableTag<S> d;
-  const std::size_t lanes = hn::Lanes(d);
-  const std::size_t depth = std::clamp<std::size_t>(kBlockBytes / (p.b.stride * sizeof(S)), 16, detail::kSkinnyDepth);
+  const std::size_t depth = std::clamp<std::size_t>(kBlockBytes / (p.n * sizeof(S)), 16, detail::kSkinnyDepth);
   const auto bytes = [&](std::size_t row) { return std::min(row, p.k) * p.b.stride * sizeof(S); };
   for (std::size_t first = 0; first < p.k; first += depth) {
     const std::size_t count = std::min(depth, p.k - first);
     const ByRows<S> rows{p.a.at(0, first), p.a.stride};
     Fetch<1> fetch({p.b.data}, bytes(first + depth), bytes(first + 2 * depth));
-    for (std::size_t j = 0, left = divide_up(p.n, lanes); left > 0;) {
-      const std::size_t panel = next_panel(left), full = panel * lanes, width = std::min(full, p.n - j);
-      const TileTarget<S> to{{p.c.at(0, j), p.c.stride}, width, p.alpha, p.add || first > 0};
-      const Rows<const S> columns{p.b.at(first, j), p.b.stride};
-      if (width == full) {
-        put_panel(d, panel, p.m, count, rows, columns.data, columns.stride, to, fetch);
+    Panels panels(p.n, hn::Lanes(d));
+    for (Panel q; panels.next(q);) {
+      const TileTarget<S> to{{p.c.at(0, q.first), p.c.stride}, q.width, p.alpha, p.add || first > 0};
+      const Rows<const S> columns{p.b.at(first, q.first), p.b.stride};
+      if (q.width == q.full) {
+        put_panel(d, q.vectors, p.m, count, rows, columns.data, columns.stride, to, fetch);
       } else {  // a whole vector would read beyond the row, and behind the last one there may be nothing
-        pack_columns(d, columns, count, width, full, scratch);
-        put_panel(d, panel, p.m, count, rows, scratch, full, to, fetch);
+        pack_columns(d, columns, count, q.width, q.full, scratch);
+        put_panel(d, q.vectors, p.m, count, rows, scratch, q.full, to, fetch);
       }
-      left -= panel;
-      j += full;
     }
   }
 }
@@ -65,17 +63,14 @@ template <class S>
 void at_b(const Product<S>& p, S* scratch) {
   if (is_empty(p)) return;
   const hn::ScalableTag<S> d;
-  const std::size_t lanes = hn::Lanes(d);
   NoFetch nothing;
   for (std::size_t first = 0; first < p.k; first += detail::kSkinnyDepth) {
     const std::size_t count = std::min(detail::kSkinnyDepth, p.k - first);
-    for (std::size_t j = 0, left = divide_up(p.n, lanes); left > 0;) {
-      const std::size_t panel = next_panel(left), full = panel * lanes, width = std::min(full, p.n - j);
-      pack_columns(d, Rows<const S>{p.b.at(first, j), p.b.stride}, count, width, full, scratch);
-      put_panel(d, panel, p.m, count, ByColumns<S>{p.a.at(first), p.a.stride}, scratch, full,
-                TileTarget<S>{{p.c.at(0, j), p.c.stride}, width, p.alpha, p.add || first > 0}, nothing);
-      left -= panel;
-      j += full;
+    Panels panels(p.n, hn::Lanes(d));
+    for (Panel q; panels.next(q);) {
+      pack_columns(d, Rows<const S>{p.b.at(first, q.first), p.b.stride}, count, q.width, q.full, scratch);
+      put_panel(d, q.vectors, p.m, count, ByColumns<S>{p.a.at(first), p.a.stride}, scratch, q.full,
+                TileTarget<S>{{p.c.at(0, q.first), p.c.stride}, q.width, p.alpha, p.add || first > 0}, nothing);
     }
   }
 }
@@ -160,42 +155,58 @@ void put_all_columns(D d, std::size_t n, std::size_t k, ByRows<S> b, const S* pa
   for (; j + kHeight <= n; j += kHeight) {
     put_columns<kHeight, kVectors>(d, k, b.from(j), panel, to.from(0, j), fetch);
   }
-  put_last_columns<8, kVectors>(d, n - j, k, b.from(j), panel, to.from(0, j), fetch);
+  put_last_columns<std::bit_floor(kHeight - 1), kVectors>(d, n - j, k, b.from(j), panel, to.from(0, j), fetch);
 }
 
+// At most kSkinnyRows rows, and sums of at most kSkinnyLongDepth.
 template <class S>
-void a_bt(const Product<S>& p, S* scratch) {
-  if (is_empty(p)) return;
+void few_a_bt(const Product<S>& p, S* scratch) {
   const hn::ScalableTag<S> d;
-  const std::size_t lanes = hn::Lanes(d), vectors = divide_up(p.m, lanes);
+  const std::size_t lanes = hn::Lanes(d);
   S* packed = scratch;
-  for (std::size_t i = 0, left = vectors; left > 0;) {
-    const std::size_t panel = next_panel(left), full = panel * lanes;
-    pack_rows(d, Rows<const S>{p.a.at(i), p.a.stride}, p.k, std::min(full, p.m - i), full, packed);
-    packed += full * p.k;
-    left -= panel;
-    i += full;
+  Panels to_pack(p.m, lanes);
+  for (Panel q; to_pack.next(q);) {
+    pack_rows(d, Rows<const S>{p.a.at(q.first), p.a.stride}, p.k, q.width, q.full, packed);
+    packed += q.full * p.k;
   }
-  const std::size_t block = std::clamp<std::size_t>(kBlockBytes / (p.b.stride * sizeof(S)) / kTile, 1, 11) * kTile;
+  // Whole tiles of every height, of which there are at most kMostTiles.
+  constexpr std::size_t kMostTiles = 11;
+  const std::size_t tiles = std::clamp<std::size_t>(kBlockBytes / (p.k * sizeof(S)) / kTile, 1, kMostTiles);
+  const std::size_t block = tiles * kTile;
   const auto bytes = [&](std::size_t row) { return std::min(row, p.n) * p.b.stride * sizeof(S); };
   for (std::size_t first = 0; first < p.n; first += block) {
     const std::size_t count = std::min(block, p.n - first);
     const ByRows<S> rows{p.b.at(first), p.b.stride};
     Fetch<1> fetch({p.b.data}, bytes(first + block), bytes(first + 2 * block));
-    const S* panels = scratch;
-    for (std::size_t i = 0, left = vectors; left > 0;) {
-      const std::size_t panel = next_panel(left), full = panel * lanes;
-      const TileTarget<S> to{{p.c.at(i, first), p.c.stride}, std::min(full, p.m - i), p.alpha, p.add};
-      if (panel == 3) {
-        put_all_columns<3>(d, count, p.k, rows, panels, to, fetch);
-      } else if (panel == 2) {
-        put_all_columns<2>(d, count, p.k, rows, panels, to, fetch);
+    const S* panel = scratch;
+    Panels panels(p.m, lanes);
+    for (Panel q; panels.next(q);) {
+      const TileTarget<S> to{{p.c.at(q.first, first), p.c.stride}, q.width, p.alpha, p.add};
+      if (q.vectors == 3) {
+        put_all_columns<3>(d, count, p.k, rows, panel, to, fetch);
+      } else if (q.vectors == 2) {
+        put_all_columns<2>(d, count, p.k, rows, panel, to, fetch);
       } else {
-        put_all_columns<1>(d, count, p.k, rows, panels, to, fetch);
+        put_all_columns<1>(d, count, p.k, rows, panel, to, fetch);
       }
-      panels += full * p.k;
-      left -= panel;
-      i += full;
+      panel += q.full * p.k;
+    }
+  }
+}
+
+template <class S>
+void a_bt(const Product<S>& p, S* scratch) {
+  if (is_empty(p)) return;
+  for (std::size_t row = 0; row < p.m; row += detail::kSkinnyRows) {
+    for (std::size_t first = 0; first < p.k; first += detail::kSkinnyLongDepth) {
+      Product<S> part = p;
+      part.m = std::min(detail::kSkinnyRows, p.m - row);
+      part.k = std::min(detail::kSkinnyLongDepth, p.k - first);
+      part.a.data = p.a.at(row, first);
+      part.b.data = p.b.at(0, first);
+      part.c.data = p.c.at(row);
+      part.add = p.add || first > 0;
+      few_a_bt(part, scratch);
     }
   }
 }

@@ -10,8 +10,10 @@
 
 namespace tocca::detail {
 
-/// The longest sums that are made in one go.
-inline constexpr std::size_t kSkinnyDepth = 256;
+/// Up to this many rows they were measured to be faster than OpenBLAS (docs/performance.md).
+inline constexpr std::size_t kSkinnyRows = 128;
+/// The longest sums that are made in one go: of A B and Aᵀ B, and of A Bᵀ.
+inline constexpr std::size_t kSkinnyDepth = 256, kSkinnyLongDepth = 1024;
 
 /// C ← α op(A) op(B), or with `add` C + that; C is m × n, made of sums of length k.
 template <class S>
@@ -22,12 +24,13 @@ struct SkinnyProduct {
   S alpha;
   bool add;
 
-  /// Up to 128 rows they were measured to be faster than OpenBLAS, and small ones cost nothing (docs/performance.md).
-  [[nodiscard]] bool has_few_rows() const { return m <= 128 || is_small(); }
+  [[nodiscard]] bool has_few_rows() const { return m <= kSkinnyRows || is_small(); }
   [[nodiscard]] bool is_small() const { return m * k * n <= (std::size_t{1} << 20); }
   /// Numbers of scratch that each of the products below can do with, aligned to 64 bytes: for a panel of three vectors
-  /// or for A, with one vector more.
-  [[nodiscard]] std::size_t scratch() const { return std::max(3 * kVector * kSkinnyDepth, (m + kVector) * k); }
+  /// or for some rows of A, with one vector more.
+  [[nodiscard]] std::size_t scratch() const {
+    return std::max(3 * kVector * kSkinnyDepth, (std::min(m, kSkinnyRows) + kVector) * std::min(k, kSkinnyLongDepth));
+  }
 
   static constexpr std::size_t kVector = 64 / sizeof(S);  ///< numbers in the longest vector
 };

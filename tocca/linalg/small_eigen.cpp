@@ -21,17 +21,17 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<double>;
 using V = hn::Vec<D>;
 
-// Rows are padded with zeros to whole cache lines, so that no loop over a row has a rest. An odd number of lines keeps
-// the rows of a column apart in the first-level cache.
+// Rows are padded with zeros to whole cache lines, so that no loop over a row has a rest.
 constexpr std::size_t kLanes = HWY_LANES(double);
 constexpr std::size_t kBlock = 64 / sizeof(double);
 constexpr std::size_t kVectors = kBlock / kLanes;
 
-constexpr std::size_t round_down(std::size_t n) { return n / kBlock * kBlock; }
-constexpr std::size_t padded(std::size_t n) { return (((n + kBlock - 1) / kBlock) | 1) * kBlock; }
+// The largest number of the scaled matrix is below 1: what is this small has no meaning, and its square few digits.
+constexpr double kNothing = 1e-145;
 
-// The pieces of the scratch, all aligned: two matrices and kRows rows.
-constexpr std::size_t kRows = 6;
+constexpr std::size_t round_down(std::size_t n) { return n / kBlock * kBlock; }
+
+// The pieces of the scratch, all aligned.
 struct Place {
   std::size_t n, stride;
   double* a;          // (n × stride) the matrix; later row k holds reflector k
@@ -44,13 +44,11 @@ struct Place {
   [[nodiscard]] double* row_q(std::size_t i) const { return q + i * stride; }
 };
 
-std::size_t scratch_size(std::size_t n) { return (2 * n + kRows) * padded(n) + kBlock; }
-
 Place make_place(std::size_t n, double* scratch) {
-  const std::size_t stride = padded(n);
+  const std::size_t stride = detail::small_eigen_stride(n);
   const std::size_t past = reinterpret_cast<std::uintptr_t>(scratch) / sizeof(double) % kBlock;
   double* at = scratch + (past == 0 ? 0 : kBlock - past);
-  std::fill_n(at, scratch_size(n) - kBlock, 0.0);
+  std::fill_n(at, detail::small_eigen_scratch(n) - kBlock, 0.0);
   const auto take = [&](std::size_t count) { return std::exchange(at, at + count); };
   Place p{.n = n,
           .stride = stride,
@@ -96,7 +94,7 @@ double make_reflector(const Place& p, std::size_t k) {
   const double alpha = row[k + 1];
   std::fill(p.v + round_down(k + 1), p.v + k + 1, 0.0);
   p.v[k + 1] = 1;
-  if (rest == 0) {
+  if (rest < kNothing * kNothing) {
     std::fill(p.v + k + 2, p.v + p.n, 0.0);
     p.off[k] = alpha;
     return 0;
@@ -206,7 +204,7 @@ void sweep(const Place& p, double* diagonal, std::size_t l, std::size_t m) {
     const double f = s * off[i], b = c * off[i];
     const double r = std::sqrt(f * f + g * g);
     off[i + 1] = r;
-    if (r == 0) {  // both underflow: the matrix falls apart here
+    if (r < kNothing) {  // the matrix falls apart here, and a rotation from numbers close to underflow would not be one
       diagonal[i + 1] -= moved;
       off[m] = 0;
       rotate(p, i + 1, m);
@@ -228,21 +226,23 @@ void sweep(const Place& p, double* diagonal, std::size_t l, std::size_t m) {
   rotate(p, l, m);
 }
 
-// The largest number is below 1: what is this small has long lost any meaning.
-constexpr double kNothing = 1e-150;
-
 bool ql(const Place& p, double* diagonal) {
-  constexpr int kMostSweeps = 60;  // two are usual for each eigenvalue
+  // What lies beside the diagonal and is below the rounding of the whole matrix is nothing: in a block that is rounding
+  // alone, as that of a matrix of low rank, its neighbours on the diagonal are no larger, and it would never vanish.
+  double norm = 0;
+  for (std::size_t i = 0; i < p.n; ++i) norm = std::max({norm, std::abs(diagonal[i]), std::abs(p.off[i])});
   constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+  const double negligible = 0.5 * kEpsilon * norm;
+  std::size_t sweeps_left = 30 * p.n;  // two for each eigenvalue are usual
   for (std::size_t l = 0; l < p.n; ++l) {
-    for (int sweeps = 0;; ++sweeps) {
+    while (true) {
       std::size_t m = l;
-      while (m + 1 < p.n && !(std::abs(p.off[m]) <= kEpsilon * (std::abs(diagonal[m]) + std::abs(diagonal[m + 1])) ||
-                              std::abs(p.off[m]) <= kNothing)) {
+      while (m + 1 < p.n && std::abs(p.off[m]) > negligible &&
+             std::abs(p.off[m]) > kEpsilon * (std::abs(diagonal[m]) + std::abs(diagonal[m + 1]))) {
         ++m;
       }
       if (m == l) break;
-      if (sweeps == kMostSweeps) return false;
+      if (sweeps_left-- == 0) return false;
       sweep(p, diagonal, l, m);
     }
   }
@@ -259,7 +259,7 @@ bool eigen(std::size_t n, double* matrix, double* values, double* scratch) {
       largest = std::max(largest, std::abs(matrix[i * n + j]));
     }
   }
-  // Powers of two, so that nothing is rounded, bring squares far from overflow and underflow.
+  // Powers of two, so that only what nearly underflows is rounded, bring squares far from overflow and underflow.
   int exponent = 0;
   std::frexp(largest, &exponent);
   const double scale = std::ldexp(1.0, -exponent / 2), rest = std::ldexp(1.0, -exponent - -exponent / 2);
@@ -285,10 +285,6 @@ HWY_AFTER_NAMESPACE();
 namespace tocca {
 
 HWY_EXPORT(eigen);
-HWY_EXPORT(scratch_size);
-
-std::size_t detail::small_eigen_scratch(std::size_t n) { return HWY_DYNAMIC_DISPATCH(scratch_size)(n); }
-
 bool detail::small_symmetric_eigen(std::size_t n, double* matrix, double* values, double* scratch) {
   return HWY_DYNAMIC_DISPATCH(eigen)(n, matrix, values, scratch);
 }

@@ -14,6 +14,10 @@ inline constexpr std::size_t kSmallEigen = 100;
 /// matrix: n × n, of which the lower triangle is read; finite. It becomes the eigenvectors, in rows. values: (n),
 /// ascending. scratch: small_eigen_scratch(n) numbers. Returns whether the iteration converged.
 bool small_symmetric_eigen(std::size_t n, double* matrix, double* values, double* scratch);
-std::size_t small_eigen_scratch(std::size_t n);
+
+/// The distance of rows in the scratch. An odd number of cache lines keeps them apart in the first-level cache.
+constexpr std::size_t small_eigen_stride(std::size_t n) { return ((n + 7) / 8 | 1) * 8; }
+/// Two matrices and six rows.
+constexpr std::size_t small_eigen_scratch(std::size_t n) { return (2 * n + 6) * small_eigen_stride(n) + 8; }
 
 }  // namespace tocca::detail

@@ -52,7 +52,7 @@ void symmetric_eigen(ConstMatrixRef<double> s, SymmetricEigen& eigen, SymmetricS
     const auto n = static_cast<std::size_t>(d);
     scratch.numbers.resize(static_cast<Index>(detail::small_eigen_scratch(n)));
     if (!detail::small_symmetric_eigen(n, eigen.vectors.data(), eigen.values.data(), scratch.numbers.data()))
-      throw Error("symmetric_eigen", "QL iteration: got no convergence, need it; scale the data");
+      throw Error("symmetric_eigen", "QL iteration: got no convergence, need it; check the data");
     eigen.vectors.transposeInPlace();
     return;
   }

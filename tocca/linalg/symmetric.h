@@ -20,8 +20,8 @@ struct SymmetricScratch {
   Matrix<double> first, second;
 };
 
-/// Reads the lower triangle. Throws InputError if `s` is not square; Error if it is not finite or LAPACK does not
-/// converge, which in training are numerical outcomes and not the caller's mistake.
+/// Reads the lower triangle. Throws InputError if `s` is not square; Error if it is not finite or the iteration does
+/// not converge, which in training are numerical outcomes and not the caller's mistake.
 SymmetricEigen symmetric_eigen(ConstMatrixRef<double> s);
 /// The same into `eigen`; allocates nothing when both have been used for that size before.
 void symmetric_eigen(ConstMatrixRef<double> s, SymmetricEigen& eigen, SymmetricScratch& scratch);

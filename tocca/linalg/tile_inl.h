@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 
 #include "tocca/core/rows.h"
@@ -30,7 +31,8 @@ namespace tocca::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Vectors of sums in a tile: with those of B and one of A they fill the registers, 32 with AVX-512 and 16 before.
+/// Vectors of sums in a tile: with those of B and one of A they fill the 32 registers of AVX-512, and the 16 of what
+/// came before.
 constexpr std::size_t kTile = HWY_MAX_BYTES >= 64 ? 24 : 12;
 /// The rows of a tile that is so many vectors wide.
 template <std::size_t kVectors>
@@ -41,11 +43,31 @@ constexpr std::size_t kCacheLine = 64;
 template <class S>
 constexpr std::size_t kLine = std::max<std::size_t>(kCacheLine, HWY_MAX_BYTES) / sizeof(S);
 
-/// The width of the next panel, in vectors: three, or two where one would be left over.
-HWY_INLINE std::size_t next_panel(std::size_t vectors_left) {
-  return vectors_left == 4 ? 2 : std::min<std::size_t>(vectors_left, 3);
-}
 HWY_INLINE std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
+
+/// Columns that are computed together: from `first` on, `vectors` wide, which is `full` numbers of which `width` exist.
+struct Panel {
+  std::size_t first, vectors, full, width;
+};
+
+/// Cuts n columns into panels of three vectors, or two where one would be left over.
+class Panels {
+ public:
+  Panels(std::size_t n, std::size_t lanes) : n_(n), lanes_(lanes) {}
+
+  /// Whether there is one more; it is `panel` then.
+  HWY_INLINE bool next(Panel& panel) {
+    if (first_ >= n_) return false;
+    const std::size_t left = divide_up(n_ - first_, lanes_);
+    const std::size_t vectors = left == 4 ? 2 : std::min<std::size_t>(left, 3);
+    panel = {first_, vectors, vectors * lanes_, std::min(vectors * lanes_, n_ - first_)};
+    first_ += panel.full;
+    return true;
+  }
+
+ private:
+  std::size_t n_, lanes_, first_ = 0;
+};
 
 /// The left factor A of a tile, by rows: number k of row r is data[r · stride + k].
 template <class S>
@@ -232,7 +254,7 @@ void put_rows(D d, std::size_t m, std::size_t depth, A a, const S* b, std::size_
     put_tile<kHeight, kVectors>(d, depth, a.from(i), b, b_stride, to.from(i), fetch);
   }
   if (i == m) return;
-  put_last_rows<8, kVectors>(d, m - i, depth, a.from(i), b, b_stride, to.from(i), fetch);
+  put_last_rows<std::bit_floor(kHeight - 1), kVectors>(d, m - i, depth, a.from(i), b, b_stride, to.from(i), fetch);
 }
 
 /// C (m × to.width) ← A (m × depth) · B (depth × `vectors` vectors, up to three).

@@ -35,7 +35,9 @@ class InstructionSet : public ::testing::TestWithParam<std::int64_t> {
 
 std::vector<std::int64_t> targets_here() {
   std::vector<std::int64_t> targets;
-  for (std::int64_t rest = hwy::SupportedTargets() & HWY_TARGETS; rest != 0; rest &= rest - 1)
+  // The kernels leave out vectors whose length the compiler does not know.
+  constexpr std::int64_t kKernels = HWY_TARGETS & ~(HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV);
+  for (std::int64_t rest = hwy::SupportedTargets() & kKernels; rest != 0; rest &= rest - 1)
     targets.push_back(rest & -rest);
   return targets;
 }
@@ -52,29 +54,36 @@ auto here_and_best(std::int64_t target, F compute) {
   return std::pair(here, best);
 }
 
+// Relative to the largest number: to the bit, or to rounding.
 template <class S>
 void expect_same(const Matrix<S>& got, const Matrix<S>& want, bool to_the_bit, const char* what) {
   if (to_the_bit) {
     EXPECT_EQ(got, want) << what;
   } else {
-    EXPECT_LT((got - want).cwiseAbs().maxCoeff(), 1000 * std::numeric_limits<S>::epsilon()) << what;
+    const S scale = want.cwiseAbs().maxCoeff();
+    EXPECT_LT((got - want).cwiseAbs().maxCoeff(), 50 * std::numeric_limits<S>::epsilon() * scale) << what;
   }
 }
 
 TEST_P(InstructionSet, MakesTheSameProducts) {
   const auto check = [&]<class S>(S) {
     for (const Index m : {1, 5, 13, 32, 50, 100}) {
-      const Matrix<S> a = random<S>(m, 300, "a"), b = random<S>(300, 83, "b"), bt = b.transpose();
+      const Matrix<S> a = random<S>(m, 300, "a"), b = random<S>(300, 83, "b");
+      const Matrix<S> at = a.leftCols(70).transpose(), bt = b.transpose(), few = b.topRows(70);
       const auto [here, best] = here_and_best(GetParam(), [&] {
-        std::pair c(Matrix<S>(m, 83), Matrix<S>(m, 83));
-        multiply<S>(a, b, c.first);
-        multiply_a_bt<S>(a, bt, c.second);
+        std::array<Matrix<S>, 3> c = {Matrix<S>(m, 83), Matrix<S>(m, 83), Matrix<S>(m, 83)};
+        multiply<S>(a, b, c[0]);
+        multiply_a_bt<S>(a, bt, c[1]);
+        multiply_at_b<S>(at, few, c[2]);
         return c;
       });
-      expect_same<S>(here.first, best.first, fuses(), "A B");
-      expect_same<S>(here.second, best.second, fuses(), "A Bt");
-      expect_same<S>(here.first, a.lazyProduct(b), false, "A B and its definition");
-      expect_same<S>(here.second, a.lazyProduct(b), false, "A Bt and its definition");
+      const Matrix<S> product = a.lazyProduct(b);
+      const std::array<Matrix<S>, 3> want = {product, product, a.leftCols(70).lazyProduct(few)};
+      for (std::size_t i = 0; i < 3; ++i) {
+        const char* const names[] = {"A B", "A Bt", "At B"};
+        expect_same<S>(here[i], best[i], fuses(), names[i]);
+        expect_same<S>(here[i], want[i], false, names[i]);
+      }
     }
   };
   check(float{});
@@ -84,20 +93,38 @@ TEST_P(InstructionSet, MakesTheSameProducts) {
 TEST_P(InstructionSet, MakesTheSameUpdates) {
   const auto check = [&]<class S>(S) {
     for (const auto& [samples, rows, columns] : {std::array<Index, 3>{3, 2, 5}, {32, 19, 83}, {100, 8, 48}}) {
+      const Index size = rows * columns;
       const Matrix<S> x = random<S>(samples, rows, "x"), dy = random<S>(samples, columns, "dy");
+      Matrix<S> start(3, size);
+      start << random<S>(1, size, "p"), random<S>(1, size, "m"), random<S>(1, size, "v").cwiseAbs();
+      NadamSchedule schedule;
+      const NadamStep step{{.learning_rate = 0.1}, schedule.next({.learning_rate = 0.1}), 0.01};
       const auto [here, best] = here_and_best(GetParam(), [&] {
-        Matrix<S> arrays(3, rows * columns);
-        arrays << random<S>(1, rows * columns, "p"), random<S>(1, rows * columns, "m"),
-            random<S>(1, rows * columns, "v").cwiseAbs();
-        NadamSchedule schedule;
+        Matrix<S> arrays = start;
         OuterScratch<S> scratch;
         const auto of = [](Index i) { return static_cast<std::size_t>(i); };
-        nadam_update(
-            NadamStep{{}, schedule.next({}), 0.01}, NadamArrays<S>{&arrays(0, 0), &arrays(1, 0), &arrays(2, 0)},
-            OuterProduct<S>{x.data(), of(rows), dy.data(), of(columns), of(samples), of(rows), of(columns)}, scratch);
+        nadam_update(step, NadamArrays<S>{&arrays(0, 0), &arrays(1, 0), &arrays(2, 0)},
+                     OuterProduct<S>{x.data(), of(rows), dy.data(), of(columns), of(samples), of(rows), of(columns)},
+                     scratch);
         return arrays;
       });
-      expect_same<S>(here, best, fuses(), "parameters and moments");
+      // The definition, in double.
+      const Matrix<double> old = start.template cast<double>();
+      const Matrix<double> product = x.template cast<double>().transpose() * dy.template cast<double>();
+      const auto g = Eigen::Map<const RowVector<double>>(product.data(), size).array() + 0.01 * old.row(0).array();
+      Matrix<double> want(3, size);
+      want.row(1) = 0.9 * old.row(1).array() + 0.1 * g;
+      want.row(2) = 0.999 * old.row(2).array() + 0.001 * g.square();
+      const NadamCoefficients c = step.coefficients;
+      want.row(0) =
+          (c.gradient * g + c.moment * want.row(1).array()) / ((c.second * want.row(2).array()).sqrt() + 1e-7);
+      Matrix<S> moved = here;
+      moved.row(0) = start.row(0) - here.row(0);
+      const char* const names[] = {"step", "first moment", "second moment"};
+      for (Index i = 0; i < 3; ++i) {
+        expect_same<S>(here.row(i), best.row(i), fuses(), names[i]);
+        expect_same<S>(moved.row(i), want.row(i).template cast<S>(), false, names[i]);
+      }
     }
   };
   check(float{});

@@ -1,9 +1,12 @@
 // The loss operations against the reference program and central differences.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <type_traits>
+#include <vector>
 
 #include "tocca/core/error.h"
 #include "tocca/ops/decorrelation.h"
@@ -315,22 +318,45 @@ TYPED_TEST(NadamOuterProduct, DoesNotDependOnWhereTheParametersLie) {
   }
 }
 
-// Second moments from nothing to the largest, where the update in float divides by way of an estimate.
+// Second moments from nothing to overflow, where the update in float divides by way of an estimate. As many as fill
+// vectors, and a rest.
 TEST(Nadam, FloatAgreesWithDoubleForMomentsOfAnySize) {
   NadamSchedule schedule;
   const NadamStep step{{}, schedule.next({}), 0};
-  for (int exponent = -126; exponent <= 120; ++exponent) {
-    for (const float mantissa : {1.0F, 1.2F, 1.5F, 1.9F}) {
-      const float moment = exponent == -126 ? 0 : std::ldexp(mantissa, exponent);
-      const float gradient = 0.1F * std::sqrt(moment);
-      float p = 0, m = 0, v = moment;
-      double p2 = 0, m2 = 0, v2 = moment;
-      const double gradient2 = gradient;
-      nadam_update(step, {&p, &m, &v}, std::span(&gradient, 1));
-      nadam_update(step, {&p2, &m2, &v2}, std::span(&gradient2, 1));
-      EXPECT_NEAR(p, p2, 1e-6 * std::abs(p2)) << moment;
-    }
+  std::vector<float> v = {0, std::numeric_limits<float>::max(), std::numeric_limits<float>::infinity()};
+  for (int exponent = -126; exponent < 128; ++exponent) {
+    for (const float mantissa : {1.0F, 1.2F, 1.5F, 1.9F}) v.push_back(std::ldexp(mantissa, exponent));
   }
+  std::vector<float> gradient(v.size()), p(v.size(), 0), m(v.size(), 0);
+  for (std::size_t i = 0; i < v.size(); ++i) gradient[i] = std::isinf(v[i]) ? 1e35F : 0.1F * std::sqrt(v[i]);
+  const std::vector<double> gradient2(gradient.begin(), gradient.end());
+  std::vector<double> p2(v.size(), 0), m2(v.size(), 0), v2(v.begin(), v.end());
+  nadam_update(step, {p.data(), m.data(), v.data()}, gradient);
+  nadam_update(step, {p2.data(), m2.data(), v2.data()}, gradient2);
+  for (std::size_t i = 0; i < v.size(); ++i) EXPECT_NEAR(p[i], p2[i], 1e-6 * std::abs(p2[i])) << i << " " << v[i];
+}
+
+TEST(Nadam, ShowsWhatIsNotANumber) {
+  NadamSchedule schedule;
+  const NadamStep step{{}, schedule.next({}), 0};
+  std::vector<float> gradient(17, 1), p(17, 1), m(17, 0), v(17, std::numeric_limits<float>::quiet_NaN());
+  nadam_update(step, {p.data(), m.data(), v.data()}, gradient);
+  EXPECT_TRUE(std::all_of(p.begin(), p.end(), [](float x) { return std::isnan(x); }));
+}
+
+TYPED_TEST(NadamOuterProduct, OfNoSamplesIsAGradientOfZeros) {
+  using S = TypeParam;
+  NadamSchedule schedule;
+  const NadamStep step{{}, schedule.next({}), 0.01};
+  const std::vector<S> zeros(6, 0);
+  std::vector<S> p(6, 1), m(6, 1), v(6, 1), p2 = p, m2 = m, v2 = v;
+  OuterScratch<S> scratch;
+  nadam_update(step, NadamArrays<S>{p.data(), m.data(), v.data()}, OuterProduct<S>{nullptr, 2, nullptr, 3, 0, 2, 3},
+               scratch);
+  nadam_update(step, NadamArrays<S>{p2.data(), m2.data(), v2.data()}, std::span<const S>(zeros));
+  EXPECT_EQ(p, p2);
+  EXPECT_EQ(m, m2);
+  EXPECT_EQ(v, v2);
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ struct NadamArrays {
 };
 
 /// A weight gradient xᵀ dy (rows × columns) that is never written to memory: x (samples × rows), dy (samples ×
-/// columns); at least one sample.
+/// columns).
 template <class S>
 struct OuterProduct {
   const S* x;

@@ -46,19 +46,18 @@ struct Constants {
   static V set(D d, double x) { return hn::Set(d, static_cast<hn::TFromD<D>>(x)); }
 };
 
-// 1/x for x > 0. Division takes several times as long as all else of an update together, and the processor's own
-// estimates differ from maker to maker: a guess from the exponent, right to 12 %, and three Newton steps, each squaring
-// that. A second moment that has overflowed stops its parameter, as division does.
+// 1/x for x from 1e-37 on. Division takes several times as long as all else of an update together, and the processor's
+// own estimates differ from maker to maker: a guess from the exponent, right to 5 %, and three Newton steps, each
+// squaring that. From 1e30 on it is 0: a second moment that has overflowed stops its parameter.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V reciprocal(D d, V x) {
   if constexpr (sizeof(hn::TFromD<D>) == 8) {
     return hn::Div(hn::Set(d, 1), x);
   } else {
     const hn::RebindToUnsigned<D> bits;
-    x = hn::Min(x, hn::Set(d, 1e30F));
     V r = hn::BitCast(d, hn::Sub(hn::Set(bits, 0x7EF311C7), hn::BitCast(bits, x)));
     for (int i = 0; i < 3; ++i) r = hn::Mul(r, hn::NegMulAdd(x, r, hn::Set(d, 2)));
-    return r;
+    return hn::IfThenZeroElse(hn::Ge(x, hn::Set(d, 1e30F)), r);
   }
 }
 
@@ -95,33 +94,36 @@ void update(const NadamStep& step, const NadamArrays<S>& a, const S* gradients, 
   update_vectors(hn::CappedTag<S, 1>(), step, a, gradients, done, n);
 }
 
-// The gradient is computed so many rows at a time, which stay in the first-level cache until they are used up.
+// The gradient is computed so many rows at a time, which stay in cache until they are used up.
 constexpr std::size_t kGroup = kTileRows<3>;
 
 // dy in panels, each sample's piece right behind that of the one before: tiles then read it in a straight line.
 template <class D, class S = hn::TFromD<D>>
 void pack_panels(D d, const OuterProduct<S>& g, std::vector<S>& packed) {
-  const std::size_t lanes = hn::Lanes(d), vectors = divide_up(g.columns, lanes);
-  packed.resize(vectors * lanes * g.samples + kLine<S>);
+  const std::size_t lanes = hn::Lanes(d);
+  packed.resize(divide_up(g.columns, lanes) * lanes * g.samples + kLine<S>);
   S* out = aligned(packed.data());
-  for (std::size_t j = 0, left = vectors; left > 0;) {
-    const std::size_t panel = next_panel(left), full = panel * lanes;
-    pack_columns(d, Rows<const S>{g.dy + j, g.dy_stride}, g.samples, std::min(full, g.columns - j), full, out);
-    out += full * g.samples;
-    left -= panel;
-    j += full;
+  Panels panels(g.columns, lanes);
+  for (Panel p; panels.next(p);) {
+    pack_columns(d, Rows<const S>{g.dy + p.first, g.dy_stride}, g.samples, p.width, p.full, out);
+    out += p.full * g.samples;
   }
 }
 
 template <class S>
 void update_outer(const NadamStep& step, const OuterProduct<S>& g, const NadamArrays<S>& a, OuterScratch<S>& scratch) {
   const hn::ScalableTag<S> d;
-  const std::size_t lanes = hn::Lanes(d), vectors = divide_up(g.columns, lanes), size = g.rows * g.columns;
+  const std::size_t lanes = hn::Lanes(d), size = g.rows * g.columns;
   if (size == 0) return;
+  if (g.samples == 0) {
+    scratch.gradient.assign(size, S(0));
+    return update(step, a, scratch.gradient.data(), size);
+  }
   pack_panels(d, g, scratch.dy);
   scratch.gradient.resize((kGroup * g.columns + 4 * kLine<S>));
-  // Gradients lie like their parameters in relation to the boundaries of cache lines, so that no vector crosses one.
-  // What does not fill a vector at the end of a group of rows waits for the next group: it lies in front of that one's.
+  // Gradients lie like their parameters in relation to the boundaries of cache lines, so that no vector of them crosses
+  // one. (The moments lie like the parameters as well, since their buffers have the same layout.) What does not fill a
+  // vector at the end of a group of rows waits for the next group: it lies in front of that one's.
   S* const line = aligned(scratch.gradient.data());
   const std::size_t offset = reinterpret_cast<std::uintptr_t>(a.parameters) / sizeof(S) % kLine<S>;
   std::size_t begin = 0;  // where the gradients that wait begin
@@ -131,20 +133,17 @@ void update_outer(const NadamStep& step, const OuterProduct<S>& g, const NadamAr
     Fetch<3> fetch({a.parameters, a.first, a.second}, end * sizeof(S),
                    std::min(end + kGroup * g.columns, size) * sizeof(S));
     const S* dy = aligned(scratch.dy.data());
-    for (std::size_t j = 0, left = vectors; left > 0;) {
-      const std::size_t panel = next_panel(left), full = panel * lanes;
-      const TileTarget<S> to{
-          {gradient + (row * g.columns - begin) + j, g.columns}, std::min(full, g.columns - j), 1, false};
-      put_panel(d, panel, count, g.samples, ByColumns<S>{g.x + row, g.x_stride}, dy, full, to, fetch);
-      dy += full * g.samples;
-      left -= panel;
-      j += full;
+    Panels panels(g.columns, lanes);
+    for (Panel p; panels.next(p);) {
+      const TileTarget<S> to{{gradient + (row * g.columns - begin) + p.first, g.columns}, p.width, 1, false};
+      put_panel(d, p.vectors, count, g.samples, ByColumns<S>{g.x + row, g.x_stride}, dy, p.full, to, fetch);
+      dy += p.full * g.samples;
     }
     const NadamArrays<S> waiting{a.parameters + begin, a.first + begin, a.second + begin};
     const hn::CappedTag<S, 1> one;
     std::size_t done = 0;
-    if (begin == 0 && offset % lanes != 0) {
-      done = update_vectors(one, step, waiting, gradient, 0, std::min(end, lanes - offset % lanes));
+    if (const std::size_t past = (offset + begin) % lanes; past != 0) {
+      done = update_vectors(one, step, waiting, gradient, 0, std::min(end - begin, lanes - past));
     }
     done = update_vectors(d, step, waiting, gradient, done, end - begin);
     if (end == size) done = update_vectors(one, step, waiting, gradient, done, end - begin);
