@@ -68,7 +68,7 @@ detail::SkinnyProduct<S> skinny(Index inner, ConstMatrixRef<S> a, ConstMatrixRef
           rows_of<S>(b),  rows_of<S>(c), alpha,          beta != S{0}};
 }
 
-/// Of a megabyte at most.
+/// Grows to what its largest product needs, a megabyte or so.
 Workspace& workspace_of_thread() {
   static thread_local Workspace work;
   return work;
