@@ -8,7 +8,6 @@
 #include <type_traits>
 
 #include "tocca/core/error.h"
-#include "tocca/core/workspace.h"
 #include "tocca/linalg/skinny.h"
 
 namespace tocca {
@@ -68,20 +67,11 @@ detail::SkinnyProduct<S> skinny(Index inner, ConstMatrixRef<S> a, ConstMatrixRef
           rows_of<S>(b),  rows_of<S>(c), alpha,          beta != S{0}};
 }
 
-/// Grows to what its largest product needs, a megabyte or so.
-Workspace& workspace_of_thread() {
-  static thread_local Workspace work;
-  return work;
-}
-
 /// Makes a product with one of our own kernels.
 template <class S, class Kernel>
 void run(Kernel kernel, const detail::SkinnyProduct<S>& product, MatrixRef<S>& c, S beta) {
-  if (c.size() == 0) return;
   if (beta != S{0} && beta != S{1}) c *= beta;
-  Workspace& work = workspace_of_thread();
-  const Workspace::Frame frame(work);
-  kernel(product, work.array<S>(product.scratch()).data());
+  kernel(product);
 }
 
 template <class S>
@@ -121,7 +111,7 @@ void multiply(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha,
   require_inner("multiply", a.cols(), b.rows());
   require_shape("multiply", c.rows(), c.cols(), a.rows(), b.cols());
   if (const auto product = skinny<S>(a.cols(), a, b, c, alpha, beta); product.has_few_rows()) {
-    return run<S>([](const auto&... all) { detail::skinny_a_b(all...); }, product, c, beta);
+    return run<S>([](const auto& p) { detail::skinny_a_b(p); }, product, c, beta);
   }
   gemm<S>(CblasNoTrans, CblasNoTrans, a.cols(), a, b, c, alpha, beta);
 }
@@ -131,7 +121,7 @@ void multiply_at_b(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S a
   require_inner("multiply_at_b", a.rows(), b.rows());
   require_shape("multiply_at_b", c.rows(), c.cols(), a.cols(), b.cols());
   if (const auto product = skinny<S>(a.rows(), a, b, c, alpha, beta); product.is_small()) {
-    return run<S>([](const auto&... all) { detail::skinny_at_b(all...); }, product, c, beta);
+    return run<S>([](const auto& p) { detail::skinny_at_b(p); }, product, c, beta);
   }
   gemm<S>(CblasTrans, CblasNoTrans, a.rows(), a, b, c, alpha, beta);
 }
@@ -141,7 +131,7 @@ void multiply_a_bt(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S a
   require_inner("multiply_a_bt", a.cols(), b.cols());
   require_shape("multiply_a_bt", c.rows(), c.cols(), a.rows(), b.rows());
   if (const auto product = skinny<S>(a.cols(), a, b, c, alpha, beta); product.has_few_rows()) {
-    return run<S>([](const auto&... all) { detail::skinny_a_bt(all...); }, product, c, beta);
+    return run<S>([](const auto& p) { detail::skinny_a_bt(p); }, product, c, beta);
   }
   gemm<S>(CblasNoTrans, CblasTrans, a.cols(), a, b, c, alpha, beta);
 }

@@ -20,6 +20,10 @@ namespace tocca::HWY_NAMESPACE {
 // So many bytes of B stay in the second-level cache while every row of A passes over them, and as many come in.
 constexpr std::size_t kBlockBytes = 128 * 1024;
 
+// The longest sums that are made in one go, of A B and Aᵀ B and of A Bᵀ: packed panels of so many rows lie on the
+// stack, 48 and 96 kilobytes of it.
+constexpr std::size_t kDepth = 256, kLongDepth = 512;
+
 template <class S>
 using Product = detail::SkinnyProduct<S>;
 
@@ -34,10 +38,11 @@ bool is_empty(const Product<S>& p) {
 // ---- C ← A B -------------------------------------------------------------------------------------------------------
 
 template <class S>
-void a_b(const Product<S>& p, S* scratch) {
+void a_b(const Product<S>& p) {
   if (is_empty(p)) return;
   const hn::ScalableTag<S> d;
-  const std::size_t depth = std::clamp<std::size_t>(kBlockBytes / (p.n * sizeof(S)), 16, detail::kSkinnyDepth);
+  HWY_ALIGN S packed[3 * kLine<S> * kDepth];
+  const std::size_t depth = std::clamp<std::size_t>(kBlockBytes / (p.n * sizeof(S)), 16, kDepth);
   const auto bytes = [&](std::size_t row) { return std::min(row, p.k) * p.b.stride * sizeof(S); };
   for (std::size_t first = 0; first < p.k; first += depth) {
     const std::size_t count = std::min(depth, p.k - first);
@@ -50,8 +55,8 @@ void a_b(const Product<S>& p, S* scratch) {
       if (q.width == q.full) {
         put_panel(d, q.vectors, p.m, count, rows, columns.data, columns.stride, to, fetch);
       } else {  // a whole vector would read beyond the row, and behind the last one there may be nothing
-        pack_columns(d, columns, count, q.width, q.full, scratch);
-        put_panel(d, q.vectors, p.m, count, rows, scratch, q.full, to, fetch);
+        pack_columns(d, columns, count, q.width, q.full, packed);
+        put_panel(d, q.vectors, p.m, count, rows, packed, q.full, to, fetch);
       }
     }
   }
@@ -60,16 +65,17 @@ void a_b(const Product<S>& p, S* scratch) {
 // ---- C ← Aᵀ B ------------------------------------------------------------------------------------------------------
 
 template <class S>
-void at_b(const Product<S>& p, S* scratch) {
+void at_b(const Product<S>& p) {
   if (is_empty(p)) return;
   const hn::ScalableTag<S> d;
+  HWY_ALIGN S packed[3 * kLine<S> * kDepth];
   NoFetch nothing;
-  for (std::size_t first = 0; first < p.k; first += detail::kSkinnyDepth) {
-    const std::size_t count = std::min(detail::kSkinnyDepth, p.k - first);
+  for (std::size_t first = 0; first < p.k; first += kDepth) {
+    const std::size_t count = std::min(kDepth, p.k - first);
     Panels panels(p.n, hn::Lanes(d));
     for (Panel q; panels.next(q);) {
-      pack_columns(d, Rows<const S>{p.b.at(first, q.first), p.b.stride}, count, q.width, q.full, scratch);
-      put_panel(d, q.vectors, p.m, count, ByColumns<S>{p.a.at(first), p.a.stride}, scratch, q.full,
+      pack_columns(d, Rows<const S>{p.b.at(first, q.first), p.b.stride}, count, q.width, q.full, packed);
+      put_panel(d, q.vectors, p.m, count, ByColumns<S>{p.a.at(first), p.a.stride}, packed, q.full,
                 TileTarget<S>{{p.c.at(0, q.first), p.c.stride}, q.width, p.alpha, p.add || first > 0}, nothing);
     }
   }
@@ -158,62 +164,41 @@ void put_all_columns(D d, std::size_t n, std::size_t k, ByRows<S> b, const S* pa
   put_last_columns<std::bit_floor(kHeight - 1), kVectors>(d, n - j, k, b.from(j), panel, to.from(0, j), fetch);
 }
 
-// At most kSkinnyRows rows, and sums of at most kSkinnyLongDepth.
 template <class S>
-void few_a_bt(const Product<S>& p, S* scratch) {
-  const hn::ScalableTag<S> d;
-  const std::size_t lanes = hn::Lanes(d);
-  S* packed = scratch;
-  Panels to_pack(p.m, lanes);
-  for (Panel q; to_pack.next(q);) {
-    pack_rows(d, Rows<const S>{p.a.at(q.first), p.a.stride}, p.k, q.width, q.full, packed);
-    packed += q.full * p.k;
-  }
-  // Whole tiles of every height, of which there are at most kMostTiles.
-  constexpr std::size_t kMostTiles = 11;
-  const std::size_t tiles = std::clamp<std::size_t>(kBlockBytes / (p.k * sizeof(S)) / kTile, 1, kMostTiles);
-  const std::size_t block = tiles * kTile;
-  const auto bytes = [&](std::size_t row) { return std::min(row, p.n) * p.b.stride * sizeof(S); };
-  for (std::size_t first = 0; first < p.n; first += block) {
-    const std::size_t count = std::min(block, p.n - first);
-    const ByRows<S> rows{p.b.at(first), p.b.stride};
-    Fetch<1> fetch({p.b.data}, bytes(first + block), bytes(first + 2 * block));
-    const S* panel = scratch;
-    Panels panels(p.m, lanes);
-    for (Panel q; panels.next(q);) {
-      const TileTarget<S> to{{p.c.at(q.first, first), p.c.stride}, q.width, p.alpha, p.add};
-      if (q.vectors == 3) {
-        put_all_columns<3>(d, count, p.k, rows, panel, to, fetch);
-      } else if (q.vectors == 2) {
-        put_all_columns<2>(d, count, p.k, rows, panel, to, fetch);
-      } else {
-        put_all_columns<1>(d, count, p.k, rows, panel, to, fetch);
-      }
-      panel += q.full * p.k;
-    }
-  }
-}
-
-template <class S>
-void a_bt(const Product<S>& p, S* scratch) {
+void a_bt(const Product<S>& p) {
   if (is_empty(p)) return;
-  for (std::size_t row = 0; row < p.m; row += detail::kSkinnyRows) {
-    for (std::size_t first = 0; first < p.k; first += detail::kSkinnyLongDepth) {
-      Product<S> part = p;
-      part.m = std::min(detail::kSkinnyRows, p.m - row);
-      part.k = std::min(detail::kSkinnyLongDepth, p.k - first);
-      part.a.data = p.a.at(row, first);
-      part.b.data = p.b.at(0, first);
-      part.c.data = p.c.at(row);
-      part.add = p.add || first > 0;
-      few_a_bt(part, scratch);
+  const hn::ScalableTag<S> d;
+  HWY_ALIGN S packed[3 * kLine<S> * kLongDepth];
+  for (std::size_t from = 0; from < p.k; from += kLongDepth) {
+    const std::size_t depth = std::min(kLongDepth, p.k - from);
+    // Whole tiles of every height, of which there are at most kMostTiles.
+    constexpr std::size_t kMostTiles = 11;
+    const std::size_t tiles = std::clamp<std::size_t>(kBlockBytes / (depth * sizeof(S)) / kTile, 1, kMostTiles);
+    const std::size_t block = tiles * kTile;
+    const auto bytes = [&](std::size_t row) { return std::min(row, p.n) * p.b.stride * sizeof(S); };
+    Panels panels(p.m, hn::Lanes(d));
+    for (Panel q; panels.next(q);) {
+      pack_rows(d, Rows<const S>{p.a.at(q.first, from), p.a.stride}, depth, q.width, q.full, packed);
+      for (std::size_t first = 0; first < p.n; first += block) {
+        const std::size_t count = std::min(block, p.n - first);
+        const ByRows<S> rows{p.b.at(first, from), p.b.stride};
+        Fetch<1> fetch({p.b.data}, bytes(first + block), bytes(first + 2 * block));
+        const TileTarget<S> to{{p.c.at(q.first, first), p.c.stride}, q.width, p.alpha, p.add || from > 0};
+        if (q.vectors == 3) {
+          put_all_columns<3>(d, count, depth, rows, packed, to, fetch);
+        } else if (q.vectors == 2) {
+          put_all_columns<2>(d, count, depth, rows, packed, to, fetch);
+        } else {
+          put_all_columns<1>(d, count, depth, rows, packed, to, fetch);
+        }
+      }
     }
   }
 }
 
 // Highway dispatches functions, not templates.
 #define TOCCA_PRODUCT(name, S) \
-  void name##_##S(const Product<S>& product, S* scratch) { name<S>(product, scratch); }
+  void name##_##S(const Product<S>& product) { name<S>(product); }
 TOCCA_PRODUCT(a_b, float)
 TOCCA_PRODUCT(a_b, double)
 TOCCA_PRODUCT(a_bt, float)
@@ -228,11 +213,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tocca {
 
-#define TOCCA_PRODUCT(name, S)                                                      \
-  HWY_EXPORT(name##_##S);                                                           \
-  void detail::skinny_##name(const detail::SkinnyProduct<S>& product, S* scratch) { \
-    HWY_DYNAMIC_DISPATCH(name##_##S)(product, scratch);                             \
-  }
+#define TOCCA_PRODUCT(name, S) \
+  HWY_EXPORT(name##_##S);      \
+  void detail::skinny_##name(const detail::SkinnyProduct<S>& product) { HWY_DYNAMIC_DISPATCH(name##_##S)(product); }
 TOCCA_PRODUCT(a_b, float)
 TOCCA_PRODUCT(a_b, double)
 TOCCA_PRODUCT(a_bt, float)

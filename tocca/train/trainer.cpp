@@ -296,12 +296,21 @@ class Run {
       case TrainStatus::paused:
         return fmt::format("paused after epoch {} of {}; {}", summary_.epochs, options_.epochs, kept);
       case TrainStatus::diverged:
-        return fmt::format(
-            "diverged in {}: {}; {}. Lower learning_rate (now {}), or raise whitening_epsilon or batch_size", where(),
-            reason_, kept, options_.nadam.learning_rate);
+        return fmt::format("diverged in {}: {}; {}. {}", where(), reason_, kept, remedy());
       default:
         return fmt::format("completed {} epochs; {}", summary_.epochs, kept);
     }
+  }
+
+  // What helps against divergence depends on what there is to be changed.
+  [[nodiscard]] std::string remedy() const {
+    const bool decomposes = network_.shape.projection == Projection::whiten || !network_.pairs.empty() ||
+                            step_.objective().task == Task::lda;
+    std::string text = fmt::format("Lower learning_rate (now {}), or raise {}batch_size", options_.nadam.learning_rate,
+                                   decomposes ? "whitening_epsilon or " : "");
+    // Later the numbers that came in have been seen to be all right.
+    if (summary_.epochs + pretrained_ == 0) text += "; columns far larger than 1 need standardize = zscore";
+    return text;
   }
 
   void report(const EpochRecord& r, double done) const {

@@ -87,6 +87,10 @@ TEST(Train, DivergenceIsAStatusAndFiniteWeightsAreKept) {
     const TrainSummary summary = s.run(network);
     EXPECT_EQ(summary.status, TrainStatus::diverged);
     EXPECT_THAT(summary.message, HasSubstr("Lower learning_rate"));
+    EXPECT_EQ(summary.epochs, 0);
+    EXPECT_THAT(summary.message, HasSubstr("columns far larger than 1 need standardize = zscore"));
+    const bool whitens = projection == Projection::whiten;
+    EXPECT_EQ(summary.message.find("whitening_epsilon") != std::string::npos, whitens) << summary.message;
     EXPECT_TRUE(network.finite());
   }
 }
