@@ -17,8 +17,8 @@ namespace {
 using BlockReader = std::function<void(std::span<const Index> samples, MatrixRef<double> block)>;
 
 /// Depends on the data alone, so that results do not depend on the number of threads: enough parts to keep many threads
-/// busy, few enough that merging and their D × D sums, which begin as fresh memory, cost little. A power of two, so that
-/// two, four or eight threads have equal shares.
+/// busy, few enough that merging and their D × D sums, which begin as fresh memory, cost little. A power of two, so
+/// that two, four or eight threads have equal shares.
 Index part_count(Index samples, Index columns) {
   constexpr Index kMostParts = 32, kMostNumbers = Index{1} << 25;
   const Index least_rows = std::max(Index{2048}, 5 * columns);
