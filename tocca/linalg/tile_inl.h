@@ -146,7 +146,6 @@ struct NoFetch {
 template <std::size_t kArrays>
 class Fetch {
  public:
-  Fetch() = default;
   /// Bytes `begin` to `end` behind each of the addresses.
   Fetch(const std::array<const void*, kArrays>& from, std::size_t begin, std::size_t end) : next_(begin), end_(end) {
     for (std::size_t i = 0; i < kArrays; ++i) from_[i] = static_cast<const char*>(from[i]);
@@ -159,8 +158,8 @@ class Fetch {
   }
 
  private:
-  std::array<const char*, kArrays> from_{};
-  std::size_t next_ = 0, end_ = 0;
+  std::array<const char*, kArrays> from_;
+  std::size_t next_, end_;
 };
 
 /// C (kHeight × kVectors vectors) ← α A (kHeight × depth) · B (depth × kVectors vectors, rows of `b_stride`); depth >
@@ -270,7 +269,7 @@ void put_panel(D d, std::size_t vectors, std::size_t m, std::size_t depth, A a, 
   }
 }
 
-/// `count` columns of `depth` rows of B, from (first, j) on, `full` wide with zeros behind.
+/// The first `count` columns of `depth` rows of B, `full` wide with zeros behind.
 template <class D, class S = hn::TFromD<D>>
 void pack_columns(D d, Rows<const S> b, std::size_t depth, std::size_t count, std::size_t full, S* out) {
   const std::size_t lanes = hn::Lanes(d);

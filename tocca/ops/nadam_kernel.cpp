@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
+#include <vector>
 
 #include "tocca/core/fixed_length_vectors.h"
 #include "tocca/ops/nadam.h"
