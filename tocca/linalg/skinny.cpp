@@ -2,8 +2,6 @@
 #include "tocca/linalg/skinny.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 
 #include "tocca/core/fixed_length_vectors.h"
 
@@ -13,6 +11,7 @@
 #include <hwy/highway.h>
 
 #include "tocca/linalg/tile_inl.h"
+#include "tocca/linalg/transposed_tile_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tocca::HWY_NAMESPACE {
@@ -50,11 +49,13 @@ void a_b(const Product<S>& p) {
     Fetch<1> fetch({p.b.data}, bytes(first + depth), bytes(first + 2 * depth));
     Panels panels(p.n, hn::Lanes(d));
     for (Panel q; panels.next(q);) {
-      const TileTarget<S> to{{p.c.at(0, q.first), p.c.stride}, q.width, p.alpha, p.add || first > 0};
-      const Rows<const S> columns{p.b.at(first, q.first), p.b.stride};
-      if (q.width == q.full) {
+      // Vectors do not read beyond a row: the last panel begins inside the one before, whose columns it skips.
+      const std::size_t skip = q.first > 0 ? q.full - q.width : 0;
+      const TileTarget<S> to{{p.c.at(0, q.first), p.c.stride}, q.width, p.alpha, p.add || first > 0, skip};
+      const Rows<const S> columns{p.b.at(first, q.first - skip), p.b.stride};
+      if (skip + q.width == q.full) {
         put_panel(d, q.vectors, p.m, count, rows, columns.data, columns.stride, to, fetch);
-      } else {  // a whole vector would read beyond the row, and behind the last one there may be nothing
+      } else {
         pack_columns(d, columns, count, q.width, q.full, packed);
         put_panel(d, q.vectors, p.m, count, rows, packed, q.full, to, fetch);
       }
@@ -84,86 +85,6 @@ void at_b(const Product<S>& p) {
 // ---- C ← A Bᵀ, as (B Aᵀ)ᵀ ------------------------------------------------------------------------------------------
 // The few rows of A become columns, which fill vectors, and B is read where it lies.
 
-// Aᵀ (k × full) from `count` rows of A, zeros behind. Four numbers of each row at a time.
-template <class D, class S = hn::TFromD<D>>
-void pack_rows(D d, Rows<const S> a, std::size_t k, std::size_t count, std::size_t full, S* out) {
-  const std::size_t lanes = hn::Lanes(d);
-  // A place is written again when what was read from it has long arrived.
-  constexpr std::size_t kPlaces = 8;
-  HWY_ALIGN S places[kPlaces][4 * kLine<S>] = {};
-  std::size_t at = 0, j = 0;
-  for (; j + 4 <= k; j += 4) {
-    for (std::size_t q = 0; q < full; q += lanes, ++at) {
-      S* const four = places[at % kPlaces];
-      const std::size_t rows = std::min(lanes, count - std::min(count, q));
-      for (std::size_t i = 0; i < rows; ++i) std::memcpy(four + 4 * i, a.at(q + i, j), 4 * sizeof(S));
-      if (rows < lanes) std::fill(four + 4 * rows, four + 4 * lanes, S(0));
-      hn::Vec<D> v0, v1, v2, v3;
-      hn::LoadInterleaved4(d, four, v0, v1, v2, v3);
-      S* const to = out + j * full + q;
-      hn::Store(v0, d, to);
-      hn::Store(v1, d, to + full);
-      hn::Store(v2, d, to + 2 * full);
-      hn::Store(v3, d, to + 3 * full);
-    }
-  }
-  for (; j < k; ++j) {
-    for (std::size_t i = 0; i < full; ++i) out[j * full + i] = i < count ? *a.at(i, j) : S(0);
-  }
-}
-
-// C (to.width × kHeight) ← the transpose of a tile of kHeight rows of `full`.
-template <std::size_t kHeight, class D, class S = hn::TFromD<D>>
-HWY_INLINE void put_transposed(D d, const S* tile, std::size_t full, TileTarget<S> to) {
-  const std::size_t lanes = hn::Lanes(d);
-  std::size_t r = 0;
-  for (; r + 4 <= kHeight; r += 4) {
-    const S* const row = tile + r * full;
-    for (std::size_t q = 0; q < to.width; q += lanes) {
-      HWY_ALIGN S four[4 * kLine<S>];
-      hn::StoreInterleaved4(hn::Load(d, row + q), hn::Load(d, row + full + q), hn::Load(d, row + 2 * full + q),
-                            hn::Load(d, row + 3 * full + q), d, four);
-      const std::size_t count = std::min(lanes, to.width - q);
-      for (std::size_t i = 0; i < count; ++i) {
-        for (std::size_t x = 0; x < 4; ++x) to.put(q + i, r + x, four[4 * i + x]);
-      }
-    }
-  }
-  for (; r < kHeight; ++r) {
-    for (std::size_t i = 0; i < to.width; ++i) to.put(i, r, tile[r * full + i]);
-  }
-}
-
-template <std::size_t kHeight, std::size_t kVectors, class D, class F, class S = hn::TFromD<D>>
-HWY_NOINLINE void put_columns(D d, std::size_t k, ByRows<S> b, const S* panel, TileTarget<S> to, F& fetch) {
-  const std::size_t full = kVectors * hn::Lanes(d);
-  HWY_ALIGN S part[kHeight * kVectors * kLine<S>];
-  tile<kHeight, kVectors>(d, k, b, panel, full, part, full, S(1), false, fetch);
-  put_transposed<kHeight>(d, part, full, to);
-}
-
-// The last n < 2 · kHeight columns.
-template <std::size_t kHeight, std::size_t kVectors, class D, class F, class S = hn::TFromD<D>>
-void put_last_columns(D d, std::size_t n, std::size_t k, ByRows<S> b, const S* panel, TileTarget<S> to, F& fetch) {
-  if (n >= kHeight) {
-    put_columns<kHeight, kVectors>(d, k, b, panel, to, fetch);
-    n -= kHeight;
-    b = b.from(kHeight);
-    to = to.from(0, kHeight);
-  }
-  if constexpr (kHeight > 1) put_last_columns<kHeight / 2, kVectors>(d, n, k, b, panel, to, fetch);
-}
-
-template <std::size_t kVectors, class D, class F, class S = hn::TFromD<D>>
-void put_all_columns(D d, std::size_t n, std::size_t k, ByRows<S> b, const S* panel, TileTarget<S> to, F& fetch) {
-  constexpr std::size_t kHeight = kTileRows<kVectors>;
-  std::size_t j = 0;
-  for (; j + kHeight <= n; j += kHeight) {
-    put_columns<kHeight, kVectors>(d, k, b.from(j), panel, to.from(0, j), fetch);
-  }
-  put_last_columns<std::bit_floor(kHeight - 1), kVectors>(d, n - j, k, b.from(j), panel, to.from(0, j), fetch);
-}
-
 template <class S>
 void a_bt(const Product<S>& p) {
   if (is_empty(p)) return;
@@ -183,14 +104,9 @@ void a_bt(const Product<S>& p) {
         const std::size_t count = std::min(block, p.n - first);
         const ByRows<S> rows{p.b.at(first, from), p.b.stride};
         Fetch<1> fetch({p.b.data}, bytes(first + block), bytes(first + 2 * block));
-        const TileTarget<S> to{{p.c.at(q.first, first), p.c.stride}, q.width, p.alpha, p.add || from > 0};
-        if (q.vectors == 3) {
-          put_all_columns<3>(d, count, depth, rows, packed, to, fetch);
-        } else if (q.vectors == 2) {
-          put_all_columns<2>(d, count, depth, rows, packed, to, fetch);
-        } else {
-          put_all_columns<1>(d, count, depth, rows, packed, to, fetch);
-        }
+        put_panel(d, q.vectors, count, depth, rows, packed, q.full,
+                  TransposedTarget<S>{{p.c.at(q.first, first), p.c.stride}, q.width, p.alpha, p.add || from > 0},
+                  fetch);
       }
     }
   }

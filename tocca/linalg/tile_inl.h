@@ -117,21 +117,21 @@ struct ByColumns {
   };
 };
 
-/// Where a result goes: the first `width` columns of a tile or panel.
+/// Where a result goes: `width` columns of a tile or panel, those behind its first `skip`.
 template <class S>
 struct TileTarget {
   Rows<S> c;
   std::size_t width;
   S alpha;   ///< factor of the product
   bool add;  ///< to what is there
+  std::size_t skip = 0;
 
-  HWY_INLINE TileTarget from(std::size_t row, std::size_t column = 0) const {
-    return {{c.at(row, column), c.stride}, width, alpha, add};
-  }
-  /// Where numbers are put one by one.
-  HWY_INLINE void put(std::size_t row, std::size_t column, S product) const {
-    S* const to = c.at(row, column);
-    *to = (add ? *to : S(0)) + alpha * product;
+  HWY_INLINE TileTarget from(std::size_t row) const { return {{c.at(row), c.stride}, width, alpha, add, skip}; }
+  /// A vector of products, which goes `to` there.
+  template <class D>
+  HWY_INLINE void put(D d, hn::Vec<D> products, S* to) const {
+    const auto factor = hn::Set(d, alpha);
+    hn::StoreU(add ? hn::MulAdd(factor, products, hn::LoadU(d, to)) : hn::Mul(factor, products), d, to);
   }
 };
 
@@ -141,25 +141,29 @@ struct NoFetch {
 };
 
 /// Fetches ahead of a computation what comes next into the second-level cache, in the order of memory: every turn of a
-/// tile's loop asks for a line of each of so many arrays. Memory then delivers at its full rate, which it does not in
-/// the order that tiles want, and no burst holds up what the tiles read.
+/// tile's loop asks for one line, of so many arrays in turn. Memory then delivers at its full rate, which it does not
+/// in the order that tiles want, and no burst holds up what the tiles read.
 template <std::size_t kArrays>
 class Fetch {
  public:
   /// Bytes `begin` to `end` behind each of the addresses.
-  Fetch(const std::array<const void*, kArrays>& from, std::size_t begin, std::size_t end) : next_(begin), end_(end) {
-    for (std::size_t i = 0; i < kArrays; ++i) from_[i] = static_cast<const char*>(from[i]);
+  Fetch(const std::array<const void*, kArrays>& from, std::size_t begin, std::size_t end)
+      : left_(kArrays * divide_up(end - begin, kCacheLine)) {
+    for (std::size_t i = 0; i < kArrays; ++i) next_[i] = static_cast<const char*>(from[i]) + begin;
   }
 
   HWY_INLINE void next() {
-    if (next_ >= end_) return;
-    for (std::size_t i = 0; i < kArrays; ++i) __builtin_prefetch(from_[i] + next_, 0, 2);
-    next_ += kCacheLine;
+    if (left_ == 0) return;
+    --left_;
+    const char* const line = next_[0];
+    __builtin_prefetch(line, 0, 2);
+    for (std::size_t i = 1; i < kArrays; ++i) next_[i - 1] = next_[i];
+    next_[kArrays - 1] = line + kCacheLine;
   }
 
  private:
-  std::array<const char*, kArrays> from_;
-  std::size_t next_, end_;
+  std::array<const char*, kArrays> next_;
+  std::size_t left_;
 };
 
 /// C (kHeight × kVectors vectors) ← α A (kHeight × depth) · B (depth × kVectors vectors, rows of `b_stride`); depth >
@@ -193,20 +197,19 @@ HWY_INLINE void tile(D d, std::size_t depth, const A& a, const S* HWY_RESTRICT b
     }
   }
   fetch = ahead;
-  if (alpha != S(1)) {
-    TOCCA_UNROLL
-    for (std::size_t r = 0; r < kHeight; ++r) {
-      TOCCA_UNROLL
-      for (std::size_t q = 0; q < kVectors; ++q) sum[r][q] = hn::Mul(hn::Set(d, alpha), sum[r][q]);
-    }
-  }
   if (add) {
     TOCCA_UNROLL
     for (std::size_t r = 0; r < kHeight; ++r) {
       TOCCA_UNROLL
       for (std::size_t q = 0; q < kVectors; ++q) {
-        sum[r][q] = hn::Add(hn::LoadU(d, c + r * c_stride + q * lanes), sum[r][q]);
+        sum[r][q] = hn::MulAdd(hn::Set(d, alpha), sum[r][q], hn::LoadU(d, c + r * c_stride + q * lanes));
       }
+    }
+  } else if (alpha != S(1)) {
+    TOCCA_UNROLL
+    for (std::size_t r = 0; r < kHeight; ++r) {
+      TOCCA_UNROLL
+      for (std::size_t q = 0; q < kVectors; ++q) sum[r][q] = hn::Mul(hn::Set(d, alpha), sum[r][q]);
     }
   }
   TOCCA_UNROLL
@@ -219,22 +222,26 @@ HWY_INLINE void tile(D d, std::size_t depth, const A& a, const S* HWY_RESTRICT b
 /// The same where C may have fewer columns than the tile.
 template <std::size_t kHeight, std::size_t kVectors, class D, class A, class F, class S = hn::TFromD<D>>
 HWY_NOINLINE void put_tile(D d, std::size_t depth, A a, const S* b, std::size_t b_stride, TileTarget<S> to, F& fetch) {
-  const std::size_t full = kVectors * hn::Lanes(d);
+  const std::size_t lanes = hn::Lanes(d), full = kVectors * lanes;
   if (to.width == full) {
     tile<kHeight, kVectors>(d, depth, a, b, b_stride, to.c.data, to.c.stride, to.alpha, to.add, fetch);
     return;
   }
-  HWY_ALIGN S part[kHeight * kVectors * kLine<S>] = {};
+  HWY_ALIGN S part[kHeight * kVectors * kLine<S>];
   tile<kHeight, kVectors>(d, depth, a, b, b_stride, part, full, S(1), false, fetch);
+  const hn::CappedTag<S, 1> one;
   for (std::size_t r = 0; r < kHeight; ++r) {
-    for (std::size_t j = 0; j < to.width; ++j) to.put(r, j, part[r * full + j]);
+    const S* const from = part + r * full + to.skip;
+    S* const row = to.c.at(r);
+    std::size_t j = 0;
+    for (; j + lanes <= to.width; j += lanes) to.put(d, hn::LoadU(d, from + j), row + j);
+    for (; j < to.width; ++j) to.put(one, hn::LoadU(one, from + j), row + j);
   }
 }
 
 /// The last m < 2 · kHeight rows.
-template <std::size_t kHeight, std::size_t kVectors, class D, class A, class F, class S = hn::TFromD<D>>
-void put_last_rows(D d, std::size_t m, std::size_t depth, A a, const S* b, std::size_t b_stride, TileTarget<S> to,
-                   F& fetch) {
+template <std::size_t kHeight, std::size_t kVectors, class D, class A, class T, class F, class S = hn::TFromD<D>>
+void put_last_rows(D d, std::size_t m, std::size_t depth, A a, const S* b, std::size_t b_stride, T to, F& fetch) {
   if (m >= kHeight) {
     put_tile<kHeight, kVectors>(d, depth, a, b, b_stride, to, fetch);
     m -= kHeight;
@@ -244,9 +251,8 @@ void put_last_rows(D d, std::size_t m, std::size_t depth, A a, const S* b, std::
   if constexpr (kHeight > 1) put_last_rows<kHeight / 2, kVectors>(d, m, depth, a, b, b_stride, to, fetch);
 }
 
-template <std::size_t kVectors, class D, class A, class F, class S = hn::TFromD<D>>
-void put_rows(D d, std::size_t m, std::size_t depth, A a, const S* b, std::size_t b_stride, TileTarget<S> to,
-              F& fetch) {
+template <std::size_t kVectors, class D, class A, class T, class F, class S = hn::TFromD<D>>
+void put_rows(D d, std::size_t m, std::size_t depth, A a, const S* b, std::size_t b_stride, T to, F& fetch) {
   constexpr std::size_t kHeight = kTileRows<kVectors>;
   std::size_t i = 0;
   for (; i + kHeight <= m; i += kHeight) {
@@ -256,10 +262,10 @@ void put_rows(D d, std::size_t m, std::size_t depth, A a, const S* b, std::size_
   put_last_rows<std::bit_floor(kHeight - 1), kVectors>(d, m - i, depth, a.from(i), b, b_stride, to.from(i), fetch);
 }
 
-/// C (m × to.width) ← A (m × depth) · B (depth × `vectors` vectors, up to three).
-template <class D, class A, class F, class S = hn::TFromD<D>>
-void put_panel(D d, std::size_t vectors, std::size_t m, std::size_t depth, A a, const S* b, std::size_t b_stride,
-               TileTarget<S> to, F& fetch) {
+/// C (m × to.width) ← A (m × depth) · B (depth × `vectors` vectors, up to three). T is a target with a put_tile().
+template <class D, class A, class T, class F, class S = hn::TFromD<D>>
+void put_panel(D d, std::size_t vectors, std::size_t m, std::size_t depth, A a, const S* b, std::size_t b_stride, T to,
+               F& fetch) {
   if (vectors == 3) {
     put_rows<3>(d, m, depth, a, b, b_stride, to, fetch);
   } else if (vectors == 2) {

@@ -99,15 +99,25 @@ TEST_P(InstructionSet, MakesTheSameUpdates) {
       start << random<S>(1, size, "p"), random<S>(1, size, "m"), random<S>(1, size, "v").cwiseAbs();
       NadamSchedule schedule;
       const NadamStep step{{.learning_rate = 0.1}, schedule.next({.learning_rate = 0.1}), 0.01};
-      const auto [here, best] = here_and_best(GetParam(), [&] {
-        Matrix<S> arrays = start;
+      const auto [results, best_results] = here_and_best(GetParam(), [&] {
+        Matrix<S> arrays = start, dx(samples, rows);
         OuterScratch<S> scratch;
         const auto of = [](Index i) { return static_cast<std::size_t>(i); };
         nadam_update(step, NadamArrays<S>{&arrays(0, 0), &arrays(1, 0), &arrays(2, 0)},
-                     OuterProduct<S>{x.data(), of(rows), dy.data(), of(columns), of(samples), of(rows), of(columns)},
+                     OuterProduct<S>{{x.data(), of(rows)},
+                                     {dy.data(), of(columns)},
+                                     of(samples),
+                                     of(rows),
+                                     of(columns),
+                                     {dx.data(), of(rows)}},
                      scratch);
-        return arrays;
+        return std::pair(arrays, dx);
       });
+      const auto& [here, dx] = results;
+      const auto& [best, best_dx] = best_results;
+      const Matrix<S> weights = Eigen::Map<const Matrix<S>>(start.data(), rows, columns);
+      expect_same<S>(dx, best_dx, fuses(), "dx");
+      expect_same<S>(dx, dy * weights.transpose(), false, "dx");
       // The definition, in double.
       const Matrix<double> old = start.template cast<double>();
       const Matrix<double> product = x.template cast<double>().transpose() * dy.template cast<double>();

@@ -264,8 +264,13 @@ TYPED_TEST(NadamOuterProduct, AgreesWithTheGradientWrittenOut) {
   using S = TypeParam;
   Rng rng(9);
   const auto draw = [&](Index rows, Index columns) { return Matrix<S>(random_matrix(rng, rows, columns).cast<S>()); };
-  for (const auto& [samples, rows, columns] :
-       {std::array<Index, 3>{2, 1, 1}, {5, 3, 7}, {32, 8, 24}, {9, 13, 61}, {1, 4, 100}, {128, 30, 203}}) {
+  for (const auto& [samples, rows, columns] : {std::array<Index, 3>{2, 1, 1},
+                                               {5, 3, 7},
+                                               {32, 8, 24},
+                                               {9, 13, 61},
+                                               {1, 4, 100},
+                                               {128, 30, 203},
+                                               {40, 70, 600}}) {
     const Matrix<S> x = draw(samples, rows), dy = draw(samples, columns);
     Matrix<S> p = draw(rows, columns), m = draw(rows, columns), v = draw(rows, columns).cwiseAbs();
     Matrix<S> p2 = p, m2 = m, v2 = v;
@@ -273,15 +278,26 @@ TYPED_TEST(NadamOuterProduct, AgreesWithTheGradientWrittenOut) {
     const NadamOptions options;
     const NadamStep step{options, schedule.next(options), 0.01};
     const auto size = [](Index i) { return static_cast<std::size_t>(i); };
+    // With room behind each row, which stays as it is.
+    const S beside = 7;
+    Matrix<S> dx = Matrix<S>::Constant(samples, rows + 3, beside);
+    const Matrix<S> dx_of_old_weights = dy * p.transpose();
     OuterScratch<S> scratch;
-    nadam_update(
-        step, NadamArrays<S>{p.data(), m.data(), v.data()},
-        OuterProduct<S>{x.data(), size(rows), dy.data(), size(columns), size(samples), size(rows), size(columns)},
-        scratch);
+    nadam_update(step, NadamArrays<S>{p.data(), m.data(), v.data()},
+                 OuterProduct<S>{{x.data(), size(rows)},
+                                 {dy.data(), size(columns)},
+                                 size(samples),
+                                 size(rows),
+                                 size(columns),
+                                 {dx.data(), size(rows + 3)}},
+                 scratch);
     const Matrix<S> gradient = x.transpose() * dy;
     nadam_update(step, NadamArrays<S>{p2.data(), m2.data(), v2.data()},
                  std::span<const S>(gradient.data(), size(gradient.size())));
     const double tolerance = std::is_same_v<S, float> ? 1e-5 : 1e-13;
+    const Matrix<double> dx_here = dx.leftCols(rows).template cast<double>();
+    EXPECT_LT(max_error(dx_here, dx_of_old_weights.template cast<double>()), 10 * tolerance);
+    EXPECT_TRUE((dx.rightCols(3).array() == beside).all());
     EXPECT_LT(max_error(p.template cast<double>(), p2.template cast<double>()), tolerance);
     EXPECT_LT(max_error(m.template cast<double>(), m2.template cast<double>()), tolerance);
     EXPECT_LT(max_error(v.template cast<double>(), v2.template cast<double>()), tolerance);
@@ -307,7 +323,7 @@ TYPED_TEST(NadamOuterProduct, DoesNotDependOnWhereTheParametersLie) {
       OuterScratch<S> scratch;
       const auto of = [](Index i) { return static_cast<std::size_t>(i); };
       nadam_update(step, NadamArrays<S>{&arrays(0, shift), &arrays(1, shift), &arrays(2, shift)},
-                   OuterProduct<S>{x.data(), of(rows), dy.data(), of(columns), of(samples), of(rows), of(columns)},
+                   OuterProduct<S>{{x.data(), of(rows)}, {dy.data(), of(columns)}, of(samples), of(rows), of(columns)},
                    scratch);
       const Matrix<S> got = arrays.middleCols(shift, size);
       if (shift == 0) first = got;
@@ -351,7 +367,7 @@ TYPED_TEST(NadamOuterProduct, OfNoSamplesIsAGradientOfZeros) {
   const std::vector<S> zeros(6, 0);
   std::vector<S> p(6, 1), m(6, 1), v(6, 1), p2 = p, m2 = m, v2 = v;
   OuterScratch<S> scratch;
-  nadam_update(step, NadamArrays<S>{p.data(), m.data(), v.data()}, OuterProduct<S>{nullptr, 2, nullptr, 3, 0, 2, 3},
+  nadam_update(step, NadamArrays<S>{p.data(), m.data(), v.data()}, OuterProduct<S>{{nullptr, 2}, {nullptr, 3}, 0, 2, 3},
                scratch);
   nadam_update(step, NadamArrays<S>{p2.data(), m2.data(), v2.data()}, std::span<const S>(zeros));
   EXPECT_EQ(p, p2);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tocca/core/matrix.h"
+#include "tocca/core/rows.h"
 
 namespace tocca {
 
@@ -51,27 +52,28 @@ struct NadamArrays {
   S* second;
 };
 
-/// A weight gradient xᵀ dy (rows × columns) that is never written to memory: x (samples × rows), dy (samples ×
-/// columns).
+/// The way back through y = x W: the weight gradient xᵀ dy (rows × columns), which is never written to memory, from x
+/// (samples × rows) and dy (samples × columns).
 template <class S>
 struct OuterProduct {
-  const S* x;
-  std::size_t x_stride;  ///< numbers from one sample's row to the next
-  const S* dy;
-  std::size_t dy_stride;
+  Rows<const S> x, dy;
   std::size_t samples, rows, columns;
+  /// Where the gradient with respect to x goes, dy Wᵀ with the weights before their update (samples × rows); nowhere
+  /// without data.
+  Rows<S> dx{nullptr, 0};
 };
 
 /// Place for what lies between, kept by callers that come back with every batch.
 template <class S>
 struct OuterScratch {
-  std::vector<S> dy, gradient;
+  std::vector<S> dy, dy_transposed, gradient;
 };
 
 /// One step with given gradients (n).
 void nadam_update(const NadamStep& step, const NadamArrays<float>& arrays, std::span<const float> gradients);
 void nadam_update(const NadamStep& step, const NadamArrays<double>& arrays, std::span<const double> gradients);
-/// One step on a weight matrix (rows × columns, contiguous) whose gradient is computed on the way.
+/// One step on a weight matrix (rows × columns, contiguous) whose gradient is computed on the way. The weights are read
+/// from memory once, for the gradient with respect to x as well.
 void nadam_update(const NadamStep& step, const NadamArrays<float>& arrays, const OuterProduct<float>& gradient,
                   OuterScratch<float>& scratch);
 void nadam_update(const NadamStep& step, const NadamArrays<double>& arrays, const OuterProduct<double>& gradient,

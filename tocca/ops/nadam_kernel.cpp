@@ -15,6 +15,7 @@
 #include <hwy/highway.h>
 
 #include "tocca/linalg/tile_inl.h"
+#include "tocca/linalg/transposed_tile_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tocca::HWY_NAMESPACE {
@@ -76,13 +77,14 @@ HWY_INLINE void update_vector(D d, const Constants<D>& c, V gradient, S* p, S* m
 }
 
 // The elements from `begin` on that fill whole vectors of D; returns where they end.
-template <class D, class S = hn::TFromD<D>>
+template <class D, class F, class S = hn::TFromD<D>>
 std::size_t update_vectors(D d, const NadamStep& step, const NadamArrays<S>& a, const S* gradients, std::size_t begin,
-                           std::size_t n) {
+                           std::size_t n, F& fetch) {
   const Constants<D> c(d, step);
   const std::size_t lanes = hn::Lanes(d);
   std::size_t i = begin;
   for (; i + lanes <= n; i += lanes) {
+    fetch.next();
     update_vector(d, c, hn::LoadU(d, gradients + i), a.parameters + i, a.first + i, a.second + i);
   }
   return i;
@@ -90,14 +92,13 @@ std::size_t update_vectors(D d, const NadamStep& step, const NadamArrays<S>& a, 
 
 template <class S>
 void update(const NadamStep& step, const NadamArrays<S>& a, const S* gradients, std::size_t n) {
-  const std::size_t done = update_vectors(hn::ScalableTag<S>(), step, a, gradients, 0, n);
-  update_vectors(hn::CappedTag<S, 1>(), step, a, gradients, done, n);
+  NoFetch nothing;
+  const std::size_t done = update_vectors(hn::ScalableTag<S>(), step, a, gradients, 0, n, nothing);
+  update_vectors(hn::CappedTag<S, 1>(), step, a, gradients, done, n, nothing);
 }
 
-// The gradient is computed so many rows at a time, which stay in cache until they are used up.
-constexpr std::size_t kGroup = kTileRows<3>;
-
-// dy in panels, each sample's piece right behind that of the one before: tiles then read it in a straight line.
+// dy in panels of columns, each sample's piece right behind that of the one before: tiles then read it in a straight
+// line.
 template <class D, class S = hn::TFromD<D>>
 void pack_panels(D d, const OuterProduct<S>& g, std::vector<S>& packed) {
   const std::size_t lanes = hn::Lanes(d);
@@ -105,14 +106,61 @@ void pack_panels(D d, const OuterProduct<S>& g, std::vector<S>& packed) {
   S* out = aligned(packed.data());
   Panels panels(g.columns, lanes);
   for (Panel p; panels.next(p);) {
-    pack_columns(d, Rows<const S>{g.dy + p.first, g.dy_stride}, g.samples, p.width, p.full, out);
+    pack_columns(d, Rows<const S>{g.dy.at(0, p.first), g.dy.stride}, g.samples, p.width, p.full, out);
     out += p.full * g.samples;
+  }
+}
+
+// dyᵀ in panels of samples.
+template <class D, class S = hn::TFromD<D>>
+void pack_transposed(D d, const OuterProduct<S>& g, std::vector<S>& packed) {
+  const std::size_t lanes = hn::Lanes(d);
+  packed.resize(divide_up(g.samples, lanes) * lanes * g.columns + kLine<S>);
+  S* out = aligned(packed.data());
+  Panels panels(g.samples, lanes);
+  for (Panel p; panels.next(p);) {
+    pack_rows(d, Rows<const S>{g.dy.at(p.first), g.dy.stride}, g.columns, p.width, p.full, out);
+    out += p.full * g.columns;
+  }
+}
+
+// The weights are worked on so many rows at a time, which stay in cache until they are used up: whole tiles of every
+// width.
+constexpr std::size_t kGroup = kTile;
+
+// Columns `row` to `row` + count of dx.
+template <class D, class F, class S = hn::TFromD<D>>
+void input_gradient(D d, const OuterProduct<S>& g, std::size_t row, std::size_t count, const S* weights,
+                    const S* dy_transposed, F& fetch) {
+  const ByRows<S> w{weights + row * g.columns, g.columns};
+  Panels panels(g.samples, hn::Lanes(d));
+  for (Panel p; panels.next(p);) {
+    put_panel(d, p.vectors, count, g.columns, w, dy_transposed, p.full,
+              TransposedTarget<S>{{g.dx.at(p.first, row), g.dx.stride}, p.width, 1, false}, fetch);
+    dy_transposed += p.full * g.columns;
+  }
+}
+
+// The gradient of so many rows of weights, with room for three vectors behind. A last panel that does not fill its
+// vectors comes first: what it writes beyond a row lies where the next row begins, and is written again.
+template <class D, class F, class S = hn::TFromD<D>>
+void weight_gradient(D d, const OuterProduct<S>& g, std::size_t row, std::size_t count, const S* dy, S* gradient,
+                     F& fetch) {
+  for (const bool filled : {false, true}) {
+    const S* panel = dy;
+    Panels panels(g.columns, hn::Lanes(d));
+    for (Panel p; panels.next(p); panel += p.full * g.samples) {
+      if ((p.width == p.full) != filled) continue;
+      put_panel(d, p.vectors, count, g.samples, ByColumns<S>{g.x.at(0, row), g.x.stride}, panel, p.full,
+                TileTarget<S>{{gradient + p.first, g.columns}, p.full, 1, false}, fetch);
+    }
   }
 }
 
 template <class S>
 void update_outer(const NadamStep& step, const OuterProduct<S>& g, const NadamArrays<S>& a, OuterScratch<S>& scratch) {
   const hn::ScalableTag<S> d;
+  const hn::CappedTag<S, 1> one;
   const std::size_t lanes = hn::Lanes(d), size = g.rows * g.columns;
   if (size == 0) return;
   if (g.samples == 0) {
@@ -120,7 +168,8 @@ void update_outer(const NadamStep& step, const OuterProduct<S>& g, const NadamAr
     return update(step, a, scratch.gradient.data(), size);
   }
   pack_panels(d, g, scratch.dy);
-  scratch.gradient.resize((kGroup * g.columns + 4 * kLine<S>));
+  if (g.dx.data) pack_transposed(d, g, scratch.dy_transposed);
+  scratch.gradient.resize(kGroup * g.columns + 6 * kLine<S>);
   // Gradients lie like their parameters in relation to the boundaries of cache lines, so that no vector of them crosses
   // one. (The moments lie like the parameters as well, since their buffers have the same layout.) What does not fill a
   // vector at the end of a group of rows waits for the next group: it lies in front of that one's.
@@ -132,21 +181,15 @@ void update_outer(const NadamStep& step, const OuterProduct<S>& g, const NadamAr
     S* const gradient = line + (offset + begin) % kLine<S>;  // of parameter number `begin`
     Fetch<3> fetch({a.parameters, a.first, a.second}, end * sizeof(S),
                    std::min(end + kGroup * g.columns, size) * sizeof(S));
-    const S* dy = aligned(scratch.dy.data());
-    Panels panels(g.columns, lanes);
-    for (Panel p; panels.next(p);) {
-      const TileTarget<S> to{{gradient + (row * g.columns - begin) + p.first, g.columns}, p.width, 1, false};
-      put_panel(d, p.vectors, count, g.samples, ByColumns<S>{g.x + row, g.x_stride}, dy, p.full, to, fetch);
-      dy += p.full * g.samples;
-    }
+    if (g.dx.data) input_gradient(d, g, row, count, a.parameters, aligned(scratch.dy_transposed.data()), fetch);
+    weight_gradient(d, g, row, count, aligned(scratch.dy.data()), gradient + (row * g.columns - begin), fetch);
     const NadamArrays<S> waiting{a.parameters + begin, a.first + begin, a.second + begin};
-    const hn::CappedTag<S, 1> one;
     std::size_t done = 0;
     if (const std::size_t past = (offset + begin) % lanes; past != 0) {
-      done = update_vectors(one, step, waiting, gradient, 0, std::min(end - begin, lanes - past));
+      done = update_vectors(one, step, waiting, gradient, 0, std::min(end - begin, lanes - past), fetch);
     }
-    done = update_vectors(d, step, waiting, gradient, done, end - begin);
-    if (end == size) done = update_vectors(one, step, waiting, gradient, done, end - begin);
+    done = update_vectors(d, step, waiting, gradient, done, end - begin, fetch);
+    if (end == size) done = update_vectors(one, step, waiting, gradient, done, end - begin, fetch);
     const std::size_t left = end - begin - done;
     begin += done;
     std::memmove(line + (offset + begin) % kLine<S>, gradient + done, left * sizeof(S));

@@ -69,7 +69,7 @@ void HiddenStack<S>::update_statistics(Network<S>& network) const {
 
 template <class S>
 void HiddenStack<S>::backward(const Network<S>& network, double rate, const Rng& rng, Buffer<S>& gradients,
-                              WeightGradient<S> weight_gradient, MatrixMap<S> input_gradient, const Pieces& pieces) {
+                              ProductBackward<S> product_backward, MatrixMap<S> input_gradient, const Pieces& pieces) {
   const auto& p = network.parameters;
   for (std::size_t l = layers_.size(); l-- > 0;) {
     const HiddenSlots& slots = slots_[l];
@@ -78,12 +78,7 @@ void HiddenStack<S>::backward(const Network<S>& network, double rate, const Rng&
     relu_batch_norm_backward<S>(top(layers_[l].activated), p[slots.scale].row(0), layers_[l].norm, d,
                                 row(gradients, slots.scale), row(gradients, slots.shift), row(gradients, slots.bias),
                                 pieces);
-    if (l > 0) {
-      dense_backward_input<S>(d, p[slots.weight], top(other_gradient_), pieces);
-    } else if (input_gradient.cols() > 0) {
-      dense_backward_input<S>(d, p[slots.weight], input_gradient, pieces);
-    }
-    weight_gradient(slots.weight, input_of(l), d);
+    product_backward(slots.weight, input_of(l), d, l > 0 ? top(other_gradient_) : input_gradient);
     gradient_.swap(other_gradient_);
   }
 }

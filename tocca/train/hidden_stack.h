@@ -10,9 +10,10 @@
 
 namespace tocca {
 
-/// What to do with a weight matrix's gradient xᵀ dy, x (m × in), dy (m × out), once nothing needs the weight any more.
+/// The way back through y = x W, x (m × in), dy (m × out): dx (m × in; without columns where nobody wants it) ← dy Wᵀ,
+/// and the weight's gradient xᵀ dy is taken or used up. Nothing needs the weight any more.
 template <class S>
-using WeightGradient = FunctionRef<void(const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy)>;
+using ProductBackward = FunctionRef<void(const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy, MatrixMap<S> dx)>;
 
 template <class S>
 class HiddenStack {
@@ -29,10 +30,10 @@ class HiddenStack {
 
   /// Where the gradient with respect to output() goes (m × width), with layers.
   [[nodiscard]] MatrixMap<S> output_gradient();
-  /// From output_gradient() to the gradients of the parameters; weights' go to `weight_gradient`. The gradient with
-  /// respect to the input is written to `input_gradient` unless that has no columns.
+  /// From output_gradient() to the gradients of the parameters; weights are left to `product_backward`. The gradient
+  /// with respect to the input is written to `input_gradient` unless that has no columns.
   void backward(const Network<S>& network, double dropout, const Rng& rng, Buffer<S>& gradients,
-                WeightGradient<S> weight_gradient, MatrixMap<S> input_gradient, const Pieces& pieces);
+                ProductBackward<S> product_backward, MatrixMap<S> input_gradient, const Pieces& pieces);
 
   [[nodiscard]] bool empty() const { return layers_.empty(); }
 

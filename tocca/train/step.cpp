@@ -6,8 +6,8 @@
 namespace tocca {
 namespace {
 
-// Up to this many rows the gradient of a weight matrix goes straight into its update. With more, writing it out costs
-// little beside a blocked product (docs/performance.md).
+// Up to this many rows a weight matrix is read once for both gradients, and its own goes straight into its update. With
+// more, writing it out costs little beside a blocked product (docs/performance.md).
 constexpr Index kRowsToFuse = 128;
 
 // Batches are cut into pieces of so many rows. Every piece packs the weights again, so that pieces are larger where the
@@ -265,9 +265,10 @@ void TrainingStep<S>::clear_gradients(std::size_t v) {
 }
 
 template <class S>
-void TrainingStep<S>::weight_gradient(std::size_t v, const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy,
-                                      bool with_update, const Pieces& pieces) {
+void TrainingStep<S>::product_backward(std::size_t v, const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy,
+                                       MatrixMap<S> dx, bool with_update, const Pieces& pieces) {
   if (!with_update || x.rows() > kRowsToFuse) {
+    if (dx.cols() > 0) dense_backward_input<S>(dy, network_.parameters[weight], dx, pieces);
     pieces.over_columns(x.cols(), [&](Index first, Index count) {
       dense_backward_weight<S>(x.middleCols(first, count), dy, gradients_[weight].middleRows(first, count));
       if (with_update) update(weight, first, count);
@@ -276,8 +277,12 @@ void TrainingStep<S>::weight_gradient(std::size_t v, const Slot& weight, MatrixM
   }
   const auto size = [](Index i) { return static_cast<std::size_t>(i); };
   nadam_update(nadam_step(weight), arrays(weight),
-               OuterProduct<S>{x.data(), size(x.cols()), dy.data(), size(dy.cols()), size(x.rows()), size(x.cols()),
-                               size(dy.cols())},
+               OuterProduct<S>{{x.data(), size(x.cols())},
+                               {dy.data(), size(dy.cols())},
+                               size(x.rows()),
+                               size(x.cols()),
+                               size(dy.cols()),
+                               {dx.data(), size(dx.cols())}},
                scratch_[v].outer);
 }
 
@@ -317,8 +322,8 @@ void TrainingStep<S>::encoder_backward(std::size_t v, const Rng& rng, bool with_
                                                     scratch_[v].decorrelation, pass.dz());
   }
   const double dropout = objective_.perturbation.dropout;
-  const auto take = [&](const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy) {
-    weight_gradient(v, weight, x, dy, with_update, pieces);
+  const auto take = [&](const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy, MatrixMap<S> dx) {
+    product_backward(v, weight, x, dy, dx, with_update, pieces);
   };
   if (network_.shape.reconstructs) {
     terms_[v].reconstruction =

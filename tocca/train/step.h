@@ -86,8 +86,8 @@ class TrainingStep {
   void losses(std::size_t v, const Batch& batch, Index pairs);
   void couple_back();
   void encoder_backward(std::size_t v, const Rng& rng, bool with_update, const Pieces& pieces);
-  void weight_gradient(std::size_t v, const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy, bool with_update,
-                       const Pieces& pieces);
+  void product_backward(std::size_t v, const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy, MatrixMap<S> dx,
+                        bool with_update, const Pieces& pieces);
   void clear_gradients(std::size_t v);
   void head_losses(std::size_t v, const Batch& batch);
   double loss_of_head(std::size_t v, std::size_t h, const Batch& batch);

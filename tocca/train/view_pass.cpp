@@ -98,7 +98,7 @@ void ViewPass<S>::backward_projection() {
 
 template <class S>
 double ViewPass<S>::reconstruction(Network<S>& network, double weight, double rate, const Rng& rng,
-                                   Buffer<S>& gradients, WeightGradient<S> weight_gradient, const Pieces& pieces) {
+                                   Buffer<S>& gradients, ProductBackward<S> product_backward, const Pieces& pieces) {
   const EncoderSlots& e = network.encoder(view_);
   const auto& p = network.parameters;
   decoder_->forward(network, encoded(), rate, view_stream(rng, view_), pieces);
@@ -113,9 +113,9 @@ double ViewPass<S>::reconstruction(Network<S>& network, double weight, double ra
   dense_backward_bias<S>(d, row(gradients, e.decoder_bias), sums_);
   const Workspace::Frame frame(work_);
   const MatrixMap<S> of_encoded = work_.matrix<S>(rows_, outputs_width_);
-  dense_backward_input<S>(d, p[e.decoder_weight], decoder_->empty() ? of_encoded : decoder_->output_gradient(), pieces);
-  weight_gradient(e.decoder_weight, decoder_->output(), d);
-  decoder_->backward(network, rate, view_stream(rng, view_), gradients, weight_gradient, of_encoded, pieces);
+  product_backward(e.decoder_weight, decoder_->output(), d,
+                   decoder_->empty() ? of_encoded : decoder_->output_gradient());
+  decoder_->backward(network, rate, view_stream(rng, view_), gradients, product_backward, of_encoded, pieces);
   top(encoded_gradient_) += of_encoded;
   return loss;
 }
@@ -140,7 +140,7 @@ double ViewPass<S>::separation(double weight) {
 
 template <class S>
 void ViewPass<S>::backward_encoder(const Network<S>& network, double rate, const Rng& rng, Buffer<S>& gradients,
-                                   WeightGradient<S> weight_gradient, const Pieces& pieces) {
+                                   ProductBackward<S> product_backward, const Pieces& pieces) {
   const EncoderSlots& e = network.encoder(view_);
   RowVector<S> none;
   MatrixMap<S> d = dz();
@@ -151,10 +151,9 @@ void ViewPass<S>::backward_encoder(const Network<S>& network, double rate, const
     d += top(encoded_gradient_);
   }
   batch_norm_backward<S>(top(linear_), none, output_norm_, d, none, none, pieces);
-  if (!hidden_.empty())
-    dense_backward_input<S>(d, network.parameters[e.output_weight], hidden_.output_gradient(), pieces);
-  weight_gradient(e.output_weight, hidden_.output(), d);
-  hidden_.backward(network, rate, view_stream(rng, view_), gradients, weight_gradient, {nullptr, 0, 0}, pieces);
+  const MatrixMap<S> nobody(nullptr, 0, 0);
+  product_backward(e.output_weight, hidden_.output(), d, hidden_.empty() ? nobody : hidden_.output_gradient());
+  hidden_.backward(network, rate, view_stream(rng, view_), gradients, product_backward, nobody, pieces);
 }
 
 template class ViewPass<float>;

@@ -43,13 +43,13 @@ class ViewPass {
   /// X̂ from [A, P] and the mean of its squared distances to the columns as they were before perturbation; weight · its
   /// gradient with respect to [A, P] is kept for backward_encoder.
   double reconstruction(Network<S>& network, double weight, double dropout, const Rng& rng, Buffer<S>& gradients,
-                        WeightGradient<S> weight_gradient, const Pieces& pieces = {});
+                        ProductBackward<S> product_backward, const Pieces& pieces = {});
   /// Mean of the squared covariances of the columns of A with those of P, which share nothing where it is 0; weight ·
   /// its gradient is kept likewise.
   double separation(double weight);
-  /// From ∂L/∂A in dz() to the gradients of this view's parameters; weights' go to `weight_gradient`.
+  /// From ∂L/∂A in dz() to the gradients of this view's parameters; weights are left to `product_backward`.
   void backward_encoder(const Network<S>& network, double dropout, const Rng& rng, Buffer<S>& gradients,
-                        WeightGradient<S> weight_gradient, const Pieces& pieces = {});
+                        ProductBackward<S> product_backward, const Pieces& pieces = {});
 
  private:
   MatrixMap<S> top(Matrix<S>& m) const { return {m.data(), rows_, m.cols()}; }
