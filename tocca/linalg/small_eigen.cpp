@@ -38,7 +38,7 @@ struct Place {
   double* q;          // (n × stride) the vectors, in rows
   double *v, *w;      // (stride) a reflector, and what comes off the matrix with it
   double *tau, *off;  // (n) factors of the reflectors; the numbers beside the diagonal
-  double *c, *s;      // (n) rotations of a sweep
+  double* sorted;     // (n) values
 
   [[nodiscard]] double* row_a(std::size_t i) const { return a + i * stride; }
   [[nodiscard]] double* row_q(std::size_t i) const { return q + i * stride; }
@@ -58,8 +58,7 @@ Place make_place(std::size_t n, double* scratch) {
           .w = take(stride),
           .tau = take(stride),
           .off = take(stride),
-          .c = take(stride),
-          .s = take(stride)};
+          .sorted = take(stride)};
   return p;
 }
 
@@ -164,35 +163,20 @@ void gather_reflectors(const Place& p) {
   transpose_q(p);
 }
 
-// Rotates rows i and i + 1 of p.q by (c[i], s[i]), for i = end − 1 down to `begin`. The row that two rotations share
-// stays in registers.
-template <std::size_t kWidth>
-void rotate_columns(const Place& p, std::size_t begin, std::size_t end, std::size_t j) {
+// Rotates rows i and i + 1 of p.q.
+HWY_INLINE void rotate(const Place& p, std::size_t i, double cosine, double sine) {
   const D d;
-  V shared[kWidth];
-  double* row = p.row_q(end) + j;
-  for (std::size_t q = 0; q < kWidth; ++q) shared[q] = hn::Load(d, row + q * kLanes);
-  for (std::size_t i = end; i-- > begin;) {
-    const V c = hn::Set(d, p.c[i]), s = hn::Set(d, p.s[i]);
-    double* const above = row - p.stride;
-    for (std::size_t q = 0; q < kWidth; ++q) {
-      const V x = hn::Load(d, above + q * kLanes);
-      hn::Store(hn::MulAdd(s, x, hn::Mul(c, shared[q])), d, row + q * kLanes);
-      shared[q] = hn::NegMulAdd(s, shared[q], hn::Mul(c, x));
-    }
-    row = above;
+  const V c = hn::Set(d, cosine), s = hn::Set(d, sine);
+  double *const upper = p.row_q(i), *const lower = p.row_q(i + 1);
+  for (std::size_t j = 0; j < p.stride; j += kLanes) {
+    const V x = hn::Load(d, upper + j), y = hn::Load(d, lower + j);
+    hn::Store(hn::MulAdd(s, x, hn::Mul(c, y)), d, lower + j);
+    hn::Store(hn::NegMulAdd(s, y, hn::Mul(c, x)), d, upper + j);
   }
-  for (std::size_t q = 0; q < kWidth; ++q) hn::Store(shared[q], d, row + q * kLanes);
 }
 
-void rotate(const Place& p, std::size_t begin, std::size_t end) {
-  constexpr std::size_t kWidth = 4;
-  std::size_t j = 0;
-  for (; j + kWidth * kLanes <= p.stride; j += kWidth * kLanes) rotate_columns<kWidth>(p, begin, end, j);
-  for (; j < p.stride; j += kLanes) rotate_columns<1>(p, begin, end, j);
-}
-
-// One sweep of the QL iteration over the rows l to m of a tridiagonal matrix that is unreduced between them.
+// One sweep of the QL iteration over the rows l to m of a tridiagonal matrix that is unreduced between them. A rotation
+// waits for the one before through a square root and two divisions; the processor applies it to the vectors meanwhile.
 void sweep(const Place& p, double* diagonal, std::size_t l, std::size_t m) {
   double* const off = p.off;
   const double ratio = (diagonal[l + 1] - diagonal[l]) / (2 * off[l]);
@@ -207,7 +191,6 @@ void sweep(const Place& p, double* diagonal, std::size_t l, std::size_t m) {
     if (r < kNothing) {  // the matrix falls apart here, and a rotation from numbers close to underflow would not be one
       diagonal[i + 1] -= moved;
       off[m] = 0;
-      rotate(p, i + 1, m);
       return;
     }
     s = f / r;
@@ -217,13 +200,11 @@ void sweep(const Place& p, double* diagonal, std::size_t l, std::size_t m) {
     moved = s * t;
     diagonal[i + 1] = g + moved;
     g = c * t - b;
-    p.c[i] = c;
-    p.s[i] = s;
+    rotate(p, i, c, s);
   }
   diagonal[l] -= moved;
   off[l] = g;
   off[m] = 0;
-  rotate(p, l, m);
 }
 
 bool ql(const Place& p, double* diagonal) {
@@ -267,14 +248,14 @@ bool eigen(std::size_t n, double* matrix, double* values, double* scratch) {
   to_tridiagonal(p, values);
   gather_reflectors(p);
   if (!ql(p, values)) return false;
-  // Ascending, equal ones in the order they were found; p.c is free again.
+  // Ascending, equal ones in the order they were found.
   for (std::size_t i = 0; i < n; ++i) {
     std::size_t rank = 0;
     for (std::size_t j = 0; j < n; ++j) rank += values[j] < values[i] || (values[j] == values[i] && j < i) ? 1 : 0;
-    p.c[rank] = std::ldexp(values[i], exponent);
+    p.sorted[rank] = std::ldexp(values[i], exponent);
     std::copy_n(p.row_q(i), n, matrix + rank * n);
   }
-  std::copy_n(p.c, n, values);
+  std::copy_n(p.sorted, n, values);
   return true;
 }
 

@@ -17,7 +17,7 @@ bool small_symmetric_eigen(std::size_t n, double* matrix, double* values, double
 
 /// The distance of rows in the scratch. An odd number of cache lines keeps them apart in the first-level cache.
 constexpr std::size_t small_eigen_stride(std::size_t n) { return ((n + 7) / 8 | 1) * 8; }
-/// Two matrices and six rows.
-constexpr std::size_t small_eigen_scratch(std::size_t n) { return (2 * n + 6) * small_eigen_stride(n) + 8; }
+/// Two matrices and five rows.
+constexpr std::size_t small_eigen_scratch(std::size_t n) { return (2 * n + 5) * small_eigen_stride(n) + 8; }
 
 }  // namespace tocca::detail
