@@ -117,6 +117,13 @@ struct ByColumns {
   };
 };
 
+/// A vector of products, times alpha, goes `to` there, or with `add` to what is there.
+template <class D, class S = hn::TFromD<D>>
+HWY_INLINE void put(D d, hn::Vec<D> products, S alpha, bool add, S* to) {
+  const auto factor = hn::Set(d, alpha);
+  hn::StoreU(add ? hn::MulAdd(factor, products, hn::LoadU(d, to)) : hn::Mul(factor, products), d, to);
+}
+
 /// Where a result goes: `width` columns of a tile or panel, those behind its first `skip`.
 template <class S>
 struct TileTarget {
@@ -127,12 +134,6 @@ struct TileTarget {
   std::size_t skip = 0;
 
   HWY_INLINE TileTarget from(std::size_t row) const { return {{c.at(row), c.stride}, width, alpha, add, skip}; }
-  /// A vector of products, which goes `to` there.
-  template <class D>
-  HWY_INLINE void put(D d, hn::Vec<D> products, S* to) const {
-    const auto factor = hn::Set(d, alpha);
-    hn::StoreU(add ? hn::MulAdd(factor, products, hn::LoadU(d, to)) : hn::Mul(factor, products), d, to);
-  }
 };
 
 /// Nothing is fetched ahead.
@@ -234,8 +235,8 @@ HWY_NOINLINE void put_tile(D d, std::size_t depth, A a, const S* b, std::size_t 
     const S* const from = part + r * full + to.skip;
     S* const row = to.c.at(r);
     std::size_t j = 0;
-    for (; j + lanes <= to.width; j += lanes) to.put(d, hn::LoadU(d, from + j), row + j);
-    for (; j < to.width; ++j) to.put(one, hn::LoadU(one, from + j), row + j);
+    for (; j + lanes <= to.width; j += lanes) put(d, hn::LoadU(d, from + j), to.alpha, to.add, row + j);
+    for (; j < to.width; ++j) put(one, hn::LoadU(one, from + j), to.alpha, to.add, row + j);
   }
 }
 

@@ -59,12 +59,6 @@ struct TransposedTarget {
   bool add;  ///< to what is there
 
   HWY_INLINE TransposedTarget from(std::size_t row) const { return {{c.at(0, row), c.stride}, width, alpha, add}; }
-  /// A vector of products of one sample, which goes `to` there.
-  template <class D>
-  HWY_INLINE void put(D d, hn::Vec<D> products, S* to) const {
-    const auto factor = hn::Set(d, alpha);
-    hn::StoreU(add ? hn::MulAdd(factor, products, hn::LoadU(d, to)) : hn::Mul(factor, products), d, to);
-  }
 };
 
 template <std::size_t kHeight, std::size_t kVectors, class D, class A, class F, class S = hn::TFromD<D>>
@@ -86,13 +80,14 @@ HWY_NOINLINE void put_tile(D d, std::size_t depth, A a, const S* b, std::size_t 
       const std::size_t count = std::min(lanes, width - q);
       for (std::size_t i = 0; i < count; ++i) {
         for (std::size_t x = 0; x < 4; x += hn::Lanes(few)) {
-          to.put(few, hn::Load(few, four + 4 * i + x), to.c.at(q + i, r + x));
+          put(few, hn::Load(few, four + 4 * i + x), to.alpha, to.add, to.c.at(q + i, r + x));
         }
       }
     }
   }
   for (; r < kHeight; ++r) {
-    for (std::size_t i = 0; i < width; ++i) to.put(one, hn::LoadU(one, part + r * full + i), to.c.at(i, r));
+    for (std::size_t i = 0; i < width; ++i)
+      put(one, hn::LoadU(one, part + r * full + i), to.alpha, to.add, to.c.at(i, r));
   }
 }
 

@@ -72,8 +72,8 @@ struct OuterScratch {
 /// One step with given gradients (n).
 void nadam_update(const NadamStep& step, const NadamArrays<float>& arrays, std::span<const float> gradients);
 void nadam_update(const NadamStep& step, const NadamArrays<double>& arrays, std::span<const double> gradients);
-/// One step on a weight matrix (rows × columns, contiguous) whose gradient is computed on the way. The weights are read
-/// from memory once, for the gradient with respect to x as well.
+/// One step on a weight matrix (rows × columns, contiguous) whose gradient is computed on the way. With up to some 2000
+/// columns the weights are read from memory once, for the gradient with respect to x as well.
 void nadam_update(const NadamStep& step, const NadamArrays<float>& arrays, const OuterProduct<float>& gradient,
                   OuterScratch<float>& scratch);
 void nadam_update(const NadamStep& step, const NadamArrays<double>& arrays, const OuterProduct<double>& gradient,

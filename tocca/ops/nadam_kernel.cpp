@@ -128,6 +128,9 @@ void pack_transposed(D d, const OuterProduct<S>& g, std::vector<S>& packed) {
 // width.
 constexpr std::size_t kGroup = kTile;
 
+// The longest sums that are made in one go, as in linalg/skinny.cpp: longer ones would lose digits in float.
+constexpr std::size_t kDepth = 512;
+
 // Columns `row` to `row` + count of dx.
 template <class D, class F, class S = hn::TFromD<D>>
 void input_gradient(D d, const OuterProduct<S>& g, std::size_t row, std::size_t count, const S* weights,
@@ -135,13 +138,16 @@ void input_gradient(D d, const OuterProduct<S>& g, std::size_t row, std::size_t 
   const ByRows<S> w{weights + row * g.columns, g.columns};
   Panels panels(g.samples, hn::Lanes(d));
   for (Panel p; panels.next(p);) {
-    put_panel(d, p.vectors, count, g.columns, w, dy_transposed, p.full,
-              TransposedTarget<S>{{g.dx.at(p.first, row), g.dx.stride}, p.width, 1, false}, fetch);
-    dy_transposed += p.full * g.columns;
+    for (std::size_t first = 0; first < g.columns; first += kDepth) {
+      const std::size_t depth = std::min(kDepth, g.columns - first);
+      put_panel(d, p.vectors, count, depth, w.from(0, first), dy_transposed, p.full,
+                TransposedTarget<S>{{g.dx.at(p.first, row), g.dx.stride}, p.width, 1, first > 0}, fetch);
+      dy_transposed += p.full * depth;
+    }
   }
 }
 
-// The gradient of so many rows of weights, with room for three vectors behind. A last panel that does not fill its
+// The gradient of so many rows of weights, with room for a vector behind. A last panel that does not fill its
 // vectors comes first: what it writes beyond a row lies where the next row begins, and is written again.
 template <class D, class F, class S = hn::TFromD<D>>
 void weight_gradient(D d, const OuterProduct<S>& g, std::size_t row, std::size_t count, const S* dy, S* gradient,
@@ -162,14 +168,18 @@ void update_outer(const NadamStep& step, const OuterProduct<S>& g, const NadamAr
   const hn::ScalableTag<S> d;
   const hn::CappedTag<S, 1> one;
   const std::size_t lanes = hn::Lanes(d), size = g.rows * g.columns;
-  if (size == 0) return;
+  if (size == 0) {  // nothing to sum
+    for (std::size_t i = 0; g.dx.data && i < g.samples; ++i) std::fill_n(g.dx.at(i), g.rows, S(0));
+    return;
+  }
   if (g.samples == 0) {
     scratch.gradient.assign(size, S(0));
     return update(step, a, scratch.gradient.data(), size);
   }
   pack_panels(d, g, scratch.dy);
   if (g.dx.data) pack_transposed(d, g, scratch.dy_transposed);
-  scratch.gradient.resize(kGroup * g.columns + 6 * kLine<S>);
+  // A line each for: where lines begin, where the parameters lie, what waits, and what is written behind the last row.
+  scratch.gradient.resize(kGroup * g.columns + 4 * kLine<S>);
   // Gradients lie like their parameters in relation to the boundaries of cache lines, so that no vector of them crosses
   // one. (The moments lie like the parameters as well, since their buffers have the same layout.) What does not fill a
   // vector at the end of a group of rows waits for the next group: it lies in front of that one's.

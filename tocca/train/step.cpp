@@ -9,6 +9,8 @@ namespace {
 // Up to this many rows a weight matrix is read once for both gradients, and its own goes straight into its update. With
 // more, writing it out costs little beside a blocked product (docs/performance.md).
 constexpr Index kRowsToFuse = 128;
+// Rows of weights longer than this do not stay in cache until their update, and are read for one gradient at a time.
+constexpr Index kColumnsToPass = 2048;
 
 // Batches are cut into pieces of so many rows. Every piece packs the weights again, so that pieces are larger where the
 // views alone keep two threads busy.
@@ -267,8 +269,10 @@ void TrainingStep<S>::clear_gradients(std::size_t v) {
 template <class S>
 void TrainingStep<S>::product_backward(std::size_t v, const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy,
                                        MatrixMap<S> dx, bool with_update, const Pieces& pieces) {
-  if (!with_update || x.rows() > kRowsToFuse) {
-    if (dx.cols() > 0) dense_backward_input<S>(dy, network_.parameters[weight], dx, pieces);
+  const bool fuses = with_update && x.rows() <= kRowsToFuse;
+  const bool passes_once = fuses && dy.cols() <= kColumnsToPass;
+  if (dx.cols() > 0 && !passes_once) dense_backward_input<S>(dy, network_.parameters[weight], dx, pieces);
+  if (!fuses) {
     pieces.over_columns(x.cols(), [&](Index first, Index count) {
       dense_backward_weight<S>(x.middleCols(first, count), dy, gradients_[weight].middleRows(first, count));
       if (with_update) update(weight, first, count);
@@ -282,7 +286,7 @@ void TrainingStep<S>::product_backward(std::size_t v, const Slot& weight, Matrix
                                size(x.rows()),
                                size(x.cols()),
                                size(dy.cols()),
-                               {dx.data(), size(dx.cols())}},
+                               {passes_once && dx.cols() > 0 ? dx.data() : nullptr, size(dx.cols())}},
                scratch_[v].outer);
 }
 
