@@ -67,6 +67,7 @@ struct Case {
   bool decoders = false;
   double own_share = 1;  // below 1: mixup
   CcaBasis basis = CcaBasis::aligned;
+  Index hidden = 140;
 };
 
 // Every projection, agreement, decorrelation, task and head, with mixup and decoders.
@@ -79,6 +80,8 @@ const Case kCases[] = {
     // These two are cut into pieces.
     {.name = "nn", .batch = 700, .views = 1, .agreement = Agreement::none},
     {.name = "tocca-w", .batch = 2100, .threads = 4, .projection = Projection::whiten},
+    // Of this one, layers are shared.
+    {.name = "nn", .batch = 100, .threads = 3, .views = 1, .agreement = Agreement::none, .hidden = 300},
     {.name = "all heads", .all_heads = true},
     {.name = "all heads, mixup", .projection = Projection::whiten, .all_heads = true, .own_share = 0.7},
     {.name = "softcca", .decorrelated = true, .task = Task::none},
@@ -119,7 +122,7 @@ NetworkShape shape_of(const Case& c) {
   shape.inputs = {70, 41, 33};
   shape.inputs.resize(static_cast<std::size_t>(c.views));
   shape.hidden_layers = 2;
-  shape.hidden_size = 140;
+  shape.hidden_size = c.hidden;
   shape.components = 20;
   if (c.task == Task::heads) shape.heads = {kAllHeads.begin(), c.all_heads ? kAllHeads.end() : kAllHeads.begin() + 1};
   shape.projection = c.projection;

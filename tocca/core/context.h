@@ -53,6 +53,7 @@ struct Context {
   void parallel(Index count, FunctionRef<void(Index)> task) const;
   /// The same over n rows in fixed blocks, denormal numbers treated as zero: calls task(first, rows).
   void parallel_rows(Index n, FunctionRef<void(Index, Index)> task) const;
+  [[nodiscard]] int threads() const { return workers ? workers->threads() : 1; }
 };
 
 /// A context with its own `threads` workers (0: one per processor).

@@ -1,10 +1,14 @@
 #include "tocca/core/workers.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tocca/core/error.h"
@@ -12,7 +16,7 @@
 namespace tocca {
 namespace {
 
-thread_local bool inside_a_task = false;
+constexpr std::size_t kCacheLine = 64;
 
 inline void pause_processor() {
 #if defined(__x86_64__)
@@ -20,99 +24,238 @@ inline void pause_processor() {
 #endif
 }
 
-// Waits until `word` differs from `old`: first spinning, since the next section of a training step usually comes
-// within microseconds, then asleep.
-std::uint32_t wait_for_change(const std::atomic<std::uint32_t>& word, std::uint32_t old) {
-  constexpr int kSpins = 2000;
-  for (int i = 0; i < kSpins; ++i) {
-    const std::uint32_t now = word.load(std::memory_order_acquire);
-    if (now != old) return now;
-    pause_processor();
+// Tasks that are still to be taken, from `next` to before `end`, in one word that threads change as a whole.
+class alignas(kCacheLine) Queue {
+ public:
+  void fill(std::uint32_t next, std::uint32_t end) { word_.store(pack(next, end), std::memory_order_release); }
+
+  // The next task, or −1.
+  Index take() {
+    std::uint64_t word = word_.load(std::memory_order_acquire);
+    for (;;) {
+      const auto next = static_cast<std::uint32_t>(word), end = static_cast<std::uint32_t>(word >> 32);
+      if (next >= end) return -1;
+      if (word_.compare_exchange_weak(word, pack(next + 1, end), std::memory_order_acq_rel)) return next;
+    }
   }
-  word.wait(old, std::memory_order_acquire);
-  return word.load(std::memory_order_acquire);
-}
+
+ private:
+  static std::uint64_t pack(std::uint64_t next, std::uint64_t end) { return next | end << 32; }
+  std::atomic<std::uint64_t> word_{0};
+};
+
+// The tasks of one call of run(). They lie in several queues, so that every thread works through neighbours in their
+// order; one that has come to the end of its queue goes on with the others.
+//
+// The owner fills the queues when all else is set. A visitor enters before it takes a task, and the owner goes on when
+// it has seen all queues empty and then no visitor: whoever took a task had entered before. A visitor that comes late
+// finds nothing, or tasks of the owner's next call.
+class alignas(kCacheLine) Section {
+ public:
+  void open(std::uint32_t count, std::size_t threads, const FunctionRef<void(Index)>& task) {
+    task_ = &task;
+    error_ = nullptr;
+    left_.store(count);
+    const auto used = static_cast<std::uint32_t>(std::min({std::size_t{count}, threads, kQueues}));
+    const auto first = [&](std::uint64_t queue) { return static_cast<std::uint32_t>(queue * count / used); };
+    for (std::uint32_t q = 0; q < used; ++q) queues_[q].fill(first(q), first(q + 1));
+  }
+
+  [[nodiscard]] bool has_tasks() const { return left_.load(std::memory_order_acquire) > 0; }
+  [[nodiscard]] bool has_visitors() const { return visitors_.load() > 0; }
+  void enter() { visitors_.fetch_add(1); }
+  /// Whether nobody is left.
+  bool leave() { return visitors_.fetch_sub(1) == 1; }
+
+  /// Calls tasks until all are taken, beginning with the queue of that thread.
+  void work(std::size_t thread) {
+    for (std::size_t q = 0; q < kQueues; ++q) {
+      Queue& queue = queues_[(thread + q) % kQueues];
+      for (Index i = queue.take(); i >= 0; i = queue.take()) {
+        left_.fetch_sub(1);
+        call(i);
+      }
+    }
+  }
+
+  void rethrow() {
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+
+ private:
+  static constexpr std::size_t kQueues = 16;
+
+  void call(Index i) {
+    try {
+      (*task_)(i);
+    } catch (...) {
+      const std::scoped_lock lock(error_mutex_);
+      if (!error_ || i < error_task_) {
+        error_ = std::current_exception();
+        error_task_ = i;
+      }
+    }
+  }
+
+  std::atomic<std::uint32_t> left_{0};  // not taken yet
+  std::atomic<std::uint32_t> visitors_{0};
+  const FunctionRef<void(Index)>* task_ = nullptr;
+  std::mutex error_mutex_;
+  Index error_task_ = 0;
+  std::exception_ptr error_;
+  std::array<Queue, kQueues> queues_;
+};
+
+// Where a thread is: outside of all tasks (0), in a task (1), in a task of a task (2).
+struct Place {
+  const void* workers = nullptr;
+  std::size_t thread = 0;
+  int level = 0;
+};
+thread_local Place place;
+
+// Puts the calling thread elsewhere for as long as this lives.
+class Visit {
+ public:
+  explicit Visit(const Place& there) : before_(std::exchange(place, there)) {}
+  ~Visit() { place = before_; }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+
+ private:
+  Place before_;
+};
 
 }  // namespace
 
 struct Workers::State {
-  std::vector<std::thread> threads;
-  std::mutex one_section_at_a_time;
-  std::atomic<std::uint32_t> section{0};
-  std::atomic<std::uint32_t> finished{0};  // helpers done with the current section
-  std::atomic<Index> next{0};
-  Index count = 0;
-  const FunctionRef<void(Index)>* task = nullptr;
-  bool stop = false;
+  explicit State(int count) : inner(static_cast<std::size_t>(count)) {
+    for (std::size_t i = 1; i < inner.size(); ++i) helpers.emplace_back([this, i] { helper(i); });
+  }
 
-  std::mutex error_mutex;
-  Index error_task = 0;
-  std::exception_ptr error;
+  ~State() {
+    stop = true;
+    signal();
+    for (auto& thread : helpers) thread.join();
+  }
 
-  void work() {
-    inside_a_task = true;
-    for (Index i = next.fetch_add(1); i < count; i = next.fetch_add(1)) {
-      try {
-        (*task)(i);
-      } catch (...) {
-        const std::scoped_lock lock(error_mutex);
-        if (!error || i < error_task) {
-          error = std::current_exception();
-          error_task = i;
+  // Tells those who wait that there is something new: tasks, no visitor any more, or the end.
+  void signal() {
+    pulse.fetch_add(1);
+    if (asleep.load() > 0) pulse.notify_all();
+  }
+
+  void work(Section& section, int level) {
+    const Visit visit({this, place.thread, level});
+    section.work(place.thread);
+  }
+
+  // By a thread that waits.
+  void help(Section& section, int level) {
+    if (!section.has_tasks()) return;
+    waiting.fetch_sub(1);
+    section.enter();
+    work(section, level);
+    if (section.leave() && asleep.load() > 0) signal();
+    waiting.fetch_add(1);
+  }
+
+  // Until `done`: spinning, since the next section of a training step usually comes within microseconds, then giving
+  // way to others, and asleep only after some milliseconds: to wake a thread takes longer than a layer of a small
+  // network. After every pulse `look` looks for tasks.
+  template <class Done, class Look>
+  void wait(Done done, Look look) {
+    constexpr int kSpins = 1000, kYields = 5000;
+    for (int spins = 0; !done();) {
+      const std::uint32_t seen = pulse.load();
+      look();
+      while (!done() && pulse.load(std::memory_order_acquire) == seen) {
+        if (++spins < kSpins) {
+          pause_processor();
+          continue;
         }
+        if (spins < kSpins + kYields) {
+          std::this_thread::yield();
+          continue;
+        }
+        asleep.fetch_add(1);
+        if (!done()) pulse.wait(seen);
+        asleep.fetch_sub(1);
+        spins = 0;
       }
     }
-    inside_a_task = false;
   }
 
-  void helper() {
-    std::uint32_t seen = 0;
-    for (;;) {
-      seen = wait_for_change(section, seen);
-      if (stop) return;
-      work();
-      finished.fetch_add(1, std::memory_order_release);
-      finished.notify_one();
-    }
+  template <class Done>
+  void wait_and_help(Done done, bool with_outer) {
+    waiting.fetch_add(1);
+    wait(done, [&] {
+      if (with_outer) help(outer, 1);
+      for (Section& section : inner) help(section, 2);
+    });
+    waiting.fetch_sub(1);
   }
+
+  void helper(std::size_t number) {
+    place = {this, number, 0};
+    wait_and_help([this] { return stop.load(); }, true);
+  }
+
+  // With the calling thread as its owner.
+  void run(Section& section, int level, std::uint32_t count, const FunctionRef<void(Index)>& task) {
+    section.open(count, inner.size(), task);
+    signal();
+    work(section, level);
+    const auto done = [&] { return !section.has_visitors(); };
+    if (level == 1) {
+      wait_and_help(done, false);
+    } else {
+      wait(done, [] {});
+    }
+    section.rethrow();
+  }
+
+  std::mutex one_at_a_time;
+  Section outer;
+  std::vector<Section> inner;           // one a thread, for its calls from within a task
+  std::atomic<std::uint32_t> pulse{0};  // counts signals
+  std::atomic<int> waiting{0};          // threads that would help
+  std::atomic<int> asleep{0};
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> helpers;
 };
 
-Workers::Workers(int threads) : state_(std::make_unique<State>()) {
+Workers::Workers(int threads) {
   if (threads < 1 || threads > 1024) {
     throw InputError("workers", "threads: got " + std::to_string(threads) + ", need 1 to 1024");
   }
-  for (int i = 1; i < threads; ++i) state_->threads.emplace_back([state = state_.get()] { state->helper(); });
+  state_ = std::make_unique<State>(threads);
 }
 
-Workers::~Workers() {
-  state_->stop = true;
-  state_->section.fetch_add(1, std::memory_order_release);
-  state_->section.notify_all();
-  for (auto& thread : state_->threads) thread.join();
-}
+Workers::~Workers() = default;
 
-int Workers::threads() const { return static_cast<int>(state_->threads.size()) + 1; }
+int Workers::threads() const { return static_cast<int>(state_->inner.size()); }
+
+int Workers::idle() const { return std::max(0, state_->waiting.load(std::memory_order_relaxed)); }
+
+int Workers::thread() const { return place.workers == state_.get() ? static_cast<int>(place.thread) : 0; }
 
 void Workers::run(Index count, FunctionRef<void(Index)> task) {
-  if (inside_a_task || state_->threads.empty() || count <= 1) {
+  State& s = *state_;
+  const bool outside = place.level == 0, in_a_task = place.level == 1 && place.workers == &s;
+  if (count <= 1 || s.helpers.empty() || !(outside || in_a_task)) {
     for (Index i = 0; i < count; ++i) task(i);
     return;
   }
-  State& s = *state_;
-  const std::scoped_lock lock(s.one_section_at_a_time);
-  s.task = &task;
-  s.count = count;
-  s.next.store(0);
-  s.finished.store(0);
-  s.error = nullptr;
-  s.section.fetch_add(1, std::memory_order_release);
-  s.section.notify_all();
-  s.work();
-  const auto helpers = static_cast<std::uint32_t>(s.threads.size());
-  for (std::uint32_t done = s.finished.load(std::memory_order_acquire); done != helpers;) {
-    done = wait_for_change(s.finished, done);
+  constexpr Index kMost = std::numeric_limits<std::uint32_t>::max();
+  if (count > kMost) {
+    throw InputError("workers", "tasks: got " + std::to_string(count) + ", need at most " + std::to_string(kMost));
   }
-  if (s.error) std::rethrow_exception(s.error);
+  const auto tasks = static_cast<std::uint32_t>(count);
+  if (in_a_task) return s.run(s.inner[place.thread], 2, tasks, task);
+  const std::scoped_lock lock(s.one_at_a_time);
+  const Visit visit({&s, 0, 0});
+  s.run(s.outer, 1, tasks, task);
 }
 
 }  // namespace tocca

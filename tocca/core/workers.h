@@ -17,10 +17,15 @@ class Workers {
   Workers& operator=(const Workers&) = delete;
 
   /// Calls task(0) ... task(count − 1), each once, in any thread and order; returns when all have returned. The
-  /// exception of the lowest-numbered failing task is rethrown. May be called again from within a task: the inner
-  /// call then runs in that task's thread.
+  /// exception of the lowest-numbered failing task is rethrown. May be called again from within a task: threads that
+  /// have nothing to do then help with the inner tasks. Calls from within those run in their task's thread.
   void run(Index count, FunctionRef<void(Index)> task);
   [[nodiscard]] int threads() const;
+  /// How many threads have nothing to do at the moment and would help: a hint for how finely to cut.
+  [[nodiscard]] int idle() const;
+  /// The number of the calling thread among these, from 0 to threads() − 1: no two threads that work on the tasks of
+  /// one call have the same.
+  [[nodiscard]] int thread() const;
 
  private:
   struct State;

@@ -13,6 +13,8 @@
 namespace tocca {
 namespace {
 
+static_assert(kFewRows == detail::kSkinnyRows);
+
 void require_shape(const char* where, Index rows, Index cols, Index need_rows, Index need_cols) {
   if (rows == need_rows && cols == need_cols) return;
   throw InputError(where,
@@ -63,8 +65,8 @@ template <class S>
 detail::SkinnyProduct<S> skinny(Index inner, ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S>& c, S alpha,
                                 S beta) {
   const auto size = [](Index n) { return static_cast<std::size_t>(n); };
-  return {size(c.rows()), size(inner),   size(c.cols()), rows_of<S>(a),
-          rows_of<S>(b),  rows_of<S>(c), alpha,          beta != S{0}};
+  return {size(c.rows()), size(inner), size(c.cols()), rows_of<S>(a), rows_of<S>(b), rows_of<S>(c), alpha,
+          beta != S{0},   0,           size(c.cols())};
 }
 
 /// Makes a product with one of our own kernels.
@@ -117,6 +119,28 @@ void multiply(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha,
 }
 
 template <class S>
+void multiply_columns(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, Index first, Index count, S alpha,
+                      S beta) {
+  require_inner("multiply_columns", a.cols(), b.rows());
+  require_shape("multiply_columns", c.rows(), c.cols(), a.rows(), b.cols());
+  if (first < 0 || count < 0 || first + count > c.cols()) {
+    throw InputError("multiply_columns",
+                     fmt::format("columns {} to {}: C has {}; choose some of them", first, first + count, c.cols()));
+  }
+  if (a.rows() > kFewRows) {
+    throw InputError("multiply_columns",
+                     fmt::format("rows of A: got {}, need at most {}; multiply the whole", a.rows(), kFewRows));
+  }
+  auto product = skinny<S>(a.cols(), a, b, c, alpha, beta);
+  product.b.data += first;
+  product.c.data += first;
+  product.n = static_cast<std::size_t>(count);
+  product.before = static_cast<std::size_t>(first);
+  MatrixRef<S> part = c.middleCols(first, count);
+  run<S>([](const auto& p) { detail::skinny_a_b(p); }, product, part, beta);
+}
+
+template <class S>
 void multiply_at_b(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha, S beta) {
   require_inner("multiply_at_b", a.rows(), b.rows());
   require_shape("multiply_at_b", c.rows(), c.cols(), a.cols(), b.cols());
@@ -147,6 +171,10 @@ void multiply_at_a(ConstMatrixRef<S> a, MatrixRef<S> c, S alpha, S beta) {
 
 template void multiply<float>(ConstMatrixRef<float>, ConstMatrixRef<float>, MatrixRef<float>, float, float);
 template void multiply<double>(ConstMatrixRef<double>, ConstMatrixRef<double>, MatrixRef<double>, double, double);
+template void multiply_columns<float>(ConstMatrixRef<float>, ConstMatrixRef<float>, MatrixRef<float>, Index, Index,
+                                      float, float);
+template void multiply_columns<double>(ConstMatrixRef<double>, ConstMatrixRef<double>, MatrixRef<double>, Index, Index,
+                                       double, double);
 template void multiply_at_b<float>(ConstMatrixRef<float>, ConstMatrixRef<float>, MatrixRef<float>, float, float);
 template void multiply_at_b<double>(ConstMatrixRef<double>, ConstMatrixRef<double>, MatrixRef<double>, double, double);
 template void multiply_a_bt<float>(ConstMatrixRef<float>, ConstMatrixRef<float>, MatrixRef<float>, float, float);

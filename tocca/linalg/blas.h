@@ -11,6 +11,13 @@ namespace tocca {
 /// C ← alpha · A B + beta · C, shapes (m × k) (k × n) → (m × n).
 template <class S>
 void multiply(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha = 1, S beta = 0);
+/// Of such products with up to so many rows of A, columns may be computed apart.
+inline constexpr Index kFewRows = 128;
+/// Columns first ... first + count − 1 of that, the same to the last bit, and nothing else of C. Throws InputError for
+/// columns that C does not have, or with more than kFewRows rows.
+template <class S>
+void multiply_columns(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, Index first, Index count, S alpha = 1,
+                      S beta = 0);
 /// C ← alpha · Aᵀ B + beta · C, shapes (k × m)ᵀ (k × n) → (m × n).
 template <class S>
 void multiply_at_b(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha = 1, S beta = 0);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "tocca/core/context.h"
@@ -133,6 +134,38 @@ TYPED_TEST(BlasTest, ProductsOfFewRowsDoNotDependOnStrides) {
   multiply_a_bt<S>(a, bt, c1);
   multiply_a_bt<S>(a, wide_t.middleCols(7, k), c2);
   EXPECT_EQ(c1, c2);
+}
+
+// Whatever the columns are, vectors and panels filled or not, the first ones or the last: to the last bit.
+TYPED_TEST(BlasTest, ColumnsApartAreThoseOfTheWhole) {
+  using S = TypeParam;
+  for (const auto& [m, k, n] : {std::tuple<Index, Index, Index>{1, 300, 83}, {13, 600, 500}, {128, 70, 171}}) {
+    const Matrix<S> a = this->random(m, k, "a"), b = this->random(k, n, "b"), old = this->random(m, n, "c");
+    for (const S beta : {S{0}, S{1}, S{0.5}}) {
+      Matrix<S> whole = old;
+      multiply<S>(a, b, whole, S{2}, beta);
+      for (const auto& [first, count] : {std::pair<Index, Index>{0, n}, {0, 48}, {48, 1}, {5, 17}, {n - 35, 35}}) {
+        Matrix<S> want = old, c = old;
+        want.middleCols(first, count) = whole.middleCols(first, count);
+        multiply_columns<S>(a, b, c, first, count, S{2}, beta);
+        EXPECT_EQ(c, want) << m << " " << n << " " << first << " " << count;
+      }
+      Matrix<S> c = old;
+      multiply_columns<S>(a, b, c, 7, 0, S{2}, beta);
+      EXPECT_EQ(c, old);
+    }
+  }
+}
+
+TYPED_TEST(BlasTest, RefusesColumnsThatAreNotThere) {
+  using S = TypeParam;
+  const Matrix<S> a = this->random(3, 4, "a"), b = this->random(4, 5, "b"), many = this->random(129, 4, "a");
+  Matrix<S> c(3, 5), tall(129, 5);
+  for (const auto& [first, count] : {std::pair<Index, Index>{-1, 2}, {0, -1}, {0, 6}, {3, 3}}) {
+    EXPECT_THROW(multiply_columns<S>(a, b, c, first, count), InputError) << first << " " << count;
+  }
+  EXPECT_THROW(multiply_columns<S>(a, b, tall, 0, 1), InputError);
+  EXPECT_THROW(multiply_columns<S>(many, b, tall, 0, 1), InputError);
 }
 
 TYPED_TEST(BlasTest, ProductsOfNoRowsWithLargeMatricesAreNothing) {

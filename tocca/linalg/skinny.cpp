@@ -34,6 +34,15 @@ bool is_empty(const Product<S>& p) {
   return true;
 }
 
+// What is needed after the block of B that ends before row `next`: the following one of these columns, or the first one
+// of as many columns behind them.
+template <class S>
+FetchBlock next_block(const Product<S>& p, std::size_t next, std::size_t depth) {
+  if (next < p.k) return {p.b.at(next), p.b.stride * sizeof(S), p.n * sizeof(S), std::min(depth, p.k - next)};
+  const std::size_t behind = std::min(p.n, p.whole - p.before - p.n);
+  return {p.b.at(0, p.n), p.b.stride * sizeof(S), behind * sizeof(S), std::min(depth, p.k)};
+}
+
 // ---- C ← A B -------------------------------------------------------------------------------------------------------
 
 template <class S>
@@ -41,12 +50,11 @@ void a_b(const Product<S>& p) {
   if (is_empty(p)) return;
   const hn::ScalableTag<S> d;
   HWY_ALIGN S packed[3 * kLine<S> * kDepth];
-  const std::size_t depth = std::clamp<std::size_t>(kBlockBytes / (p.n * sizeof(S)), 16, kDepth);
-  const auto bytes = [&](std::size_t row) { return std::min(row, p.k) * p.b.stride * sizeof(S); };
+  const std::size_t depth = std::clamp<std::size_t>(kBlockBytes / (p.whole * sizeof(S)), 16, kDepth);
   for (std::size_t first = 0; first < p.k; first += depth) {
     const std::size_t count = std::min(depth, p.k - first);
     const ByRows<S> rows{p.a.at(0, first), p.a.stride};
-    Fetch<1> fetch({p.b.data}, bytes(first + depth), bytes(first + 2 * depth));
+    FetchBlock fetch = next_block(p, first + depth, depth);
     Panels panels(p.n, hn::Lanes(d));
     for (Panel q; panels.next(q);) {
       // Vectors do not read beyond a row: the last panel begins inside the one before, whose columns it skips.

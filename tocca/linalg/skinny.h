@@ -20,6 +20,9 @@ struct SkinnyProduct {
   Rows<S> c;
   S alpha;
   bool add;
+  /// Where this is some columns of a larger product: how many are before them, and how many there are. A B gives them
+  /// the bits that they have in the whole.
+  std::size_t before, whole;
 
   [[nodiscard]] bool has_few_rows() const { return m <= kSkinnyRows || is_small(); }
   [[nodiscard]] bool is_small() const { return m * k * n <= (std::size_t{1} << 20); }

@@ -167,6 +167,39 @@ class Fetch {
   std::size_t left_;
 };
 
+/// The same for rows of one matrix that may be parts of longer ones.
+class FetchBlock {
+ public:
+  /// `width` bytes of `rows` rows that begin `stride` bytes after each other.
+  FetchBlock(const void* from, std::size_t stride, std::size_t width, std::size_t rows)
+      : line_(static_cast<const char*>(from)) {
+    if (width == 0 || rows == 0) return;
+    if (width + kCacheLine >= stride) {  // next to nothing lies between
+      width = (rows - 1) * stride + width;
+      rows = 1;
+    }
+    // One line more, since rows begin anywhere in theirs.
+    a_row_ = in_row_ = width / kCacheLine + 1;
+    jump_ = static_cast<std::ptrdiff_t>(stride) - static_cast<std::ptrdiff_t>(a_row_ * kCacheLine);
+    left_ = rows * a_row_;
+  }
+
+  HWY_INLINE void next() {
+    if (left_ == 0) return;
+    --left_;
+    __builtin_prefetch(line_, 0, 2);
+    line_ += kCacheLine;
+    if (--in_row_ > 0) return;
+    in_row_ = a_row_;
+    line_ += jump_;
+  }
+
+ private:
+  const char* line_;
+  std::size_t left_ = 0, in_row_ = 0, a_row_ = 0;
+  std::ptrdiff_t jump_ = 0;
+};
+
 /// C (kHeight × kVectors vectors) ← α A (kHeight × depth) · B (depth × kVectors vectors, rows of `b_stride`); depth >
 /// 0. Each number is one sum in the order of k, whatever the tile's size.
 template <std::size_t kHeight, std::size_t kVectors, class D, class A, class F, class S = hn::TFromD<D>>

@@ -10,6 +10,7 @@
 
 #include "tocca/core/matrix.h"
 #include "tocca/core/rows.h"
+#include "tocca/ops/pieces.h"
 
 namespace tocca {
 
@@ -63,7 +64,7 @@ struct OuterProduct {
   Rows<S> dx{nullptr, 0};
 };
 
-/// Place for what lies between, kept by callers that come back with every batch.
+/// Place for what lies between, kept by callers that come back with every batch. `gradient` has a part for each thread.
 template <class S>
 struct OuterScratch {
   std::vector<S> dy, dy_transposed, gradient;
@@ -73,10 +74,11 @@ struct OuterScratch {
 void nadam_update(const NadamStep& step, const NadamArrays<float>& arrays, std::span<const float> gradients);
 void nadam_update(const NadamStep& step, const NadamArrays<double>& arrays, std::span<const double> gradients);
 /// One step on a weight matrix (rows × columns, contiguous) whose gradient is computed on the way. With up to some 2000
-/// columns the weights are read from memory once, for the gradient with respect to x as well.
+/// columns the weights are read from memory once, for the gradient with respect to x as well. Rows are shared with idle
+/// threads.
 void nadam_update(const NadamStep& step, const NadamArrays<float>& arrays, const OuterProduct<float>& gradient,
-                  OuterScratch<float>& scratch);
+                  OuterScratch<float>& scratch, const Pieces& pieces = {});
 void nadam_update(const NadamStep& step, const NadamArrays<double>& arrays, const OuterProduct<double>& gradient,
-                  OuterScratch<double>& scratch);
+                  OuterScratch<double>& scratch, const Pieces& pieces = {});
 
 }  // namespace tocca

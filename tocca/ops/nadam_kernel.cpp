@@ -164,30 +164,35 @@ void weight_gradient(D d, const OuterProduct<S>& g, std::size_t row, std::size_t
 }
 
 template <class S>
-void update_outer(const NadamStep& step, const OuterProduct<S>& g, const NadamArrays<S>& a, OuterScratch<S>& scratch) {
+std::size_t group_size(const OuterProduct<S>& g) {
+  // A line each for: where lines begin, where the parameters lie, what waits, and what is written behind the last row.
+  return kGroup * g.columns + 4 * kLine<S>;
+}
+
+// What all rows of weights need of dy, and room for the gradients of a group of rows for each of `threads`.
+template <class S>
+void prepare(const OuterProduct<S>& g, OuterScratch<S>& scratch, std::size_t threads) {
+  const hn::ScalableTag<S> d;
+  pack_panels(d, g, scratch.dy);
+  if (g.dx.data) pack_transposed(d, g, scratch.dy_transposed);
+  scratch.gradient.resize(threads * group_size(g));
+}
+
+// `first` to before `last`, in a thread with that number.
+template <class S>
+void update_rows(const NadamStep& step, const OuterProduct<S>& g, const NadamArrays<S>& a, OuterScratch<S>& scratch,
+                 std::size_t first, std::size_t last, std::size_t thread) {
   const hn::ScalableTag<S> d;
   const hn::CappedTag<S, 1> one;
   const std::size_t lanes = hn::Lanes(d), size = g.rows * g.columns;
-  if (size == 0) {  // nothing to sum
-    for (std::size_t i = 0; g.dx.data && i < g.samples; ++i) std::fill_n(g.dx.at(i), g.rows, S(0));
-    return;
-  }
-  if (g.samples == 0) {
-    scratch.gradient.assign(size, S(0));
-    return update(step, a, scratch.gradient.data(), size);
-  }
-  pack_panels(d, g, scratch.dy);
-  if (g.dx.data) pack_transposed(d, g, scratch.dy_transposed);
-  // A line each for: where lines begin, where the parameters lie, what waits, and what is written behind the last row.
-  scratch.gradient.resize(kGroup * g.columns + 4 * kLine<S>);
   // Gradients lie like their parameters in relation to the boundaries of cache lines, so that no vector of them crosses
   // one. (The moments lie like the parameters as well, since their buffers have the same layout.) What does not fill a
   // vector at the end of a group of rows waits for the next group: it lies in front of that one's.
-  S* const line = aligned(scratch.gradient.data());
+  S* const line = aligned(scratch.gradient.data() + thread * group_size(g));
   const std::size_t offset = reinterpret_cast<std::uintptr_t>(a.parameters) / sizeof(S) % kLine<S>;
-  std::size_t begin = 0;  // where the gradients that wait begin
-  for (std::size_t row = 0; row < g.rows; row += kGroup) {
-    const std::size_t count = std::min(kGroup, g.rows - row), end = (row + count) * g.columns;
+  std::size_t begin = first * g.columns;  // where the gradients that wait begin
+  for (std::size_t row = first; row < last; row += kGroup) {
+    const std::size_t count = std::min(kGroup, last - row), end = (row + count) * g.columns;
     S* const gradient = line + (offset + begin) % kLine<S>;  // of parameter number `begin`
     Fetch<3> fetch({a.parameters, a.first, a.second}, end * sizeof(S),
                    std::min(end + kGroup * g.columns, size) * sizeof(S));
@@ -199,7 +204,7 @@ void update_outer(const NadamStep& step, const OuterProduct<S>& g, const NadamAr
       done = update_vectors(one, step, waiting, gradient, 0, std::min(end - begin, lanes - past), fetch);
     }
     done = update_vectors(d, step, waiting, gradient, done, end - begin, fetch);
-    if (end == size) done = update_vectors(one, step, waiting, gradient, done, end - begin, fetch);
+    if (row + count == last) done = update_vectors(one, step, waiting, gradient, done, end - begin, fetch);
     const std::size_t left = end - begin - done;
     begin += done;
     std::memmove(line + (offset + begin) % kLine<S>, gradient + done, left * sizeof(S));
@@ -207,49 +212,67 @@ void update_outer(const NadamStep& step, const OuterProduct<S>& g, const NadamAr
 }
 
 // Highway dispatches functions, not templates.
-void update_float(const NadamStep& step, const NadamArrays<float>& a, const float* gradients, std::size_t n) {
-  update(step, a, gradients, n);
-}
-void update_double(const NadamStep& step, const NadamArrays<double>& a, const double* gradients, std::size_t n) {
-  update(step, a, gradients, n);
-}
-void update_outer_float(const NadamStep& step, const OuterProduct<float>& g, const NadamArrays<float>& a,
-                        OuterScratch<float>& scratch) {
-  update_outer(step, g, a, scratch);
-}
-void update_outer_double(const NadamStep& step, const OuterProduct<double>& g, const NadamArrays<double>& a,
-                         OuterScratch<double>& scratch) {
-  update_outer(step, g, a, scratch);
-}
+#define TOCCA_NADAM(S)                                                                                      \
+  void update_##S(const NadamStep& step, const NadamArrays<S>& a, const S* gradients, std::size_t n) {      \
+    update(step, a, gradients, n);                                                                          \
+  }                                                                                                         \
+  void prepare_##S(const OuterProduct<S>& g, OuterScratch<S>& scratch, std::size_t threads) {               \
+    prepare(g, scratch, threads);                                                                           \
+  }                                                                                                         \
+  void update_rows_##S(const NadamStep& step, const OuterProduct<S>& g, const NadamArrays<S>& a,            \
+                       OuterScratch<S>& scratch, std::size_t first, std::size_t last, std::size_t thread) { \
+    update_rows(step, g, a, scratch, first, last, thread);                                                  \
+  }
+TOCCA_NADAM(float)
+TOCCA_NADAM(double)
+#undef TOCCA_NADAM
 
 }  // namespace tocca::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace tocca {
+namespace {
 
-HWY_EXPORT(update_float);
-HWY_EXPORT(update_double);
-HWY_EXPORT(update_outer_float);
-HWY_EXPORT(update_outer_double);
-
-void nadam_update(const NadamStep& step, const NadamArrays<float>& arrays, std::span<const float> gradients) {
-  HWY_DYNAMIC_DISPATCH(update_float)(step, arrays, gradients.data(), gradients.size());
+// Without samples or weights there is nothing to compute; returns whether that was so.
+template <class S>
+bool update_without_sums(const NadamStep& step, const NadamArrays<S>& arrays, const OuterProduct<S>& g,
+                         OuterScratch<S>& scratch) {
+  const std::size_t size = g.rows * g.columns;
+  if (size == 0) {
+    for (std::size_t i = 0; g.dx.data && i < g.samples; ++i) std::fill_n(g.dx.at(i), g.rows, S(0));
+    return true;
+  }
+  if (g.samples > 0) return false;
+  scratch.gradient.assign(size, S(0));
+  nadam_update(step, arrays, std::span<const S>(scratch.gradient.data(), size));
+  return true;
 }
 
-void nadam_update(const NadamStep& step, const NadamArrays<double>& arrays, std::span<const double> gradients) {
-  HWY_DYNAMIC_DISPATCH(update_double)(step, arrays, gradients.data(), gradients.size());
-}
+}  // namespace
 
-void nadam_update(const NadamStep& step, const NadamArrays<float>& arrays, const OuterProduct<float>& gradient,
-                  OuterScratch<float>& scratch) {
-  HWY_DYNAMIC_DISPATCH(update_outer_float)(step, gradient, arrays, scratch);
-}
-
-void nadam_update(const NadamStep& step, const NadamArrays<double>& arrays, const OuterProduct<double>& gradient,
-                  OuterScratch<double>& scratch) {
-  HWY_DYNAMIC_DISPATCH(update_outer_double)(step, gradient, arrays, scratch);
-}
+#define TOCCA_NADAM(S)                                                                                   \
+  HWY_EXPORT(update_##S);                                                                                \
+  HWY_EXPORT(prepare_##S);                                                                               \
+  HWY_EXPORT(update_rows_##S);                                                                           \
+  void nadam_update(const NadamStep& step, const NadamArrays<S>& arrays, std::span<const S> gradients) { \
+    HWY_DYNAMIC_DISPATCH(update_##S)(step, arrays, gradients.data(), gradients.size());                  \
+  }                                                                                                      \
+  void nadam_update(const NadamStep& step, const NadamArrays<S>& arrays, const OuterProduct<S>& g,       \
+                    OuterScratch<S>& scratch, const Pieces& pieces) {                                    \
+    if (update_without_sums(step, arrays, g, scratch)) return;                                           \
+    constexpr Index kRows = 24; /* whole groups of kernels with any number of registers */               \
+    HWY_DYNAMIC_DISPATCH(prepare_##S)(g, scratch, static_cast<std::size_t>(pieces.threads()));           \
+    pieces.share(static_cast<Index>(g.rows), kRows, static_cast<Index>(g.samples * g.columns),           \
+                 [&](Index first, Index count) {                                                         \
+                   HWY_DYNAMIC_DISPATCH(update_rows_##S)                                                 \
+                   (step, g, arrays, scratch, static_cast<std::size_t>(first),                           \
+                    static_cast<std::size_t>(first + count), static_cast<std::size_t>(pieces.thread())); \
+                 });                                                                                     \
+  }
+TOCCA_NADAM(float)
+TOCCA_NADAM(double)
+#undef TOCCA_NADAM
 
 }  // namespace tocca
 #endif

@@ -1,8 +1,10 @@
-// Batches that are cut into pieces for several threads.
+// Batches that are cut into pieces for several threads, and layers that are shared with idle ones.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include "tocca/core/context.h"
 #include "tocca/testing/matchers.h"
@@ -13,18 +15,29 @@ namespace {
 
 using tocca::testing::random_matrix;
 
+struct Size {
+  const char* name;
+  std::vector<Index> inputs;
+  Index samples, hidden;
+};
+
+// Large enough to be cut, whatever the number of views, with pieces that are not full; and small batches, with layers
+// that are worth sharing among threads that have no view of their own, or a small one.
+const Size kOneView{"OneView", {40}, 700, 130}, kTwoViews{"TwoViews", {40, 41}, 2100, 130},
+    kOneSmallBatch{"OneSmallBatch", {410}, 90, 200}, kUnequalViews{"UnequalViews", {1100, 7}, 60, 140};
+
 struct CutProblem {
   NetworkShape shape;
   Objective objective;
   std::vector<Matrix<double>> x;
   Batch batch;
 
-  // Large enough to be cut, whatever the number of views, with pieces that are not full.
-  explicit CutProblem(Index views) {
-    const Index samples = views == 1 ? 700 : 2100;
+  explicit CutProblem(const Size& size) {
+    const Index samples = size.samples;
+    const auto views = static_cast<Index>(size.inputs.size());
     Rng rng(static_cast<std::uint64_t>(views));
     shape.hidden_layers = 2;
-    shape.hidden_size = 130;
+    shape.hidden_size = size.hidden;
     shape.components = 5;
     shape.heads = {{TargetKind::classification, 3, -1}};
     objective.weight_decay = 1e-3;
@@ -34,8 +47,9 @@ struct CutProblem {
     std::vector<int> codes;
     for (Index i = 0; i < samples; ++i) codes.push_back(static_cast<int>(rng.below(3)));
     for (Index v = 0; v < views; ++v) {
-      shape.inputs.push_back(40 + v);
-      x.push_back(random_matrix(rng, samples, 40 + v));
+      const Index columns = size.inputs[static_cast<std::size_t>(v)];
+      shape.inputs.push_back(columns);
+      x.push_back(random_matrix(rng, samples, columns));
       batch.samples.push_back(rows);
       batch.row_of.push_back(rows);
       batch.labels.push_back(HeadTargets{codes, {}});
@@ -60,10 +74,15 @@ struct CutProblem {
   [[nodiscard]] Index capacity() const { return static_cast<Index>(batch.samples[0].size()); }
 };
 
-class CutBatch : public ::testing::TestWithParam<Index> {};
-INSTANTIATE_TEST_SUITE_P(Views, CutBatch, ::testing::Values(1, 2));
+class CutBatch : public ::testing::TestWithParam<Size> {};
+std::string name_of(const ::testing::TestParamInfo<Size>& info) { return info.param.name; }
+INSTANTIATE_TEST_SUITE_P(Views, CutBatch, ::testing::Values(kOneView, kTwoViews), name_of);
 
-TEST_P(CutBatch, GivesTheSameBitsForEveryNumberOfThreads) {
+class EveryBatch : public CutBatch {};
+INSTANTIATE_TEST_SUITE_P(Views, EveryBatch, ::testing::Values(kOneView, kTwoViews, kOneSmallBatch, kUnequalViews),
+                         name_of);
+
+TEST_P(EveryBatch, GivesTheSameBitsForEveryNumberOfThreads) {
   CutProblem p(GetParam());
   p.objective.perturbation = {.dropout = 0.2, .input_dropout = 0.1};
   const auto after_steps = [&](int threads) {

@@ -92,11 +92,11 @@ LossTerms TrainingStep<S>::run(const Batch& batch, const RowReader<S>& read, con
     if (with_update) update_encoder(v);
   };
   if (back_together) {
-    each_view(batch, [&](std::size_t v) { losses(v, batch, pairs); });
+    each_view([&](std::size_t v) { losses(v, batch, pairs); });
     couple_back();
-    each_view(batch, back);
+    each_view(back);
   } else {
-    each_view(batch, [&](std::size_t v) {
+    each_view([&](std::size_t v) {
       losses(v, batch, pairs);
       back(v);
     });
@@ -125,28 +125,22 @@ Pieces TrainingStep<S>::pieces_of(const Batch& batch) const {
   const Index rows = network_.views() == 1 ? kPieceOfOneView : kPiece;
   std::size_t most = 0;
   for (const auto& samples : batch.samples) most = std::max(most, samples.size());
-  return {static_cast<Index>(most) >= 2 * rows ? &context_ : nullptr, rows};
+  return {&context_, static_cast<Index>(most) >= 2 * rows ? rows : 0};
 }
 
-// Views side by side; one after the other, each with all threads, where these are more than the views and the batch is
-// cut. What is computed is the same.
+// Views side by side. Threads without a view help with the pieces of one.
 template <class S>
-void TrainingStep<S>::each_view(const Batch& batch, FunctionRef<void(std::size_t)> work) {
-  const auto one = [&](Index view) {
+void TrainingStep<S>::each_view(FunctionRef<void(std::size_t)> work) {
+  context_.parallel(network_.views(), [&](Index view) {
     const FlushDenormals flush;
     work(static_cast<std::size_t>(view));
-  };
-  if (pieces_of(batch).cut() && context_.workers && context_.workers->threads() > network_.views()) {
-    for (Index view = 0; view < network_.views(); ++view) one(view);
-  } else {
-    context_.parallel(network_.views(), one);
-  }
+  });
 }
 
 template <class S>
 void TrainingStep<S>::forward(const Batch& batch, const RowReader<S>& read, const Rng& rng) {
   const Pieces pieces = pieces_of(batch);
-  each_view(batch, [&](std::size_t v) {
+  each_view([&](std::size_t v) {
     const auto& samples = batch.samples[v];
     ViewPass<S>& pass = passes_[v];
     MatrixMap<S> input = pass.input(static_cast<Index>(samples.size()));
@@ -287,7 +281,7 @@ void TrainingStep<S>::product_backward(std::size_t v, const Slot& weight, Matrix
                                size(x.cols()),
                                size(dy.cols()),
                                {passes_once && dx.cols() > 0 ? dx.data() : nullptr, size(dx.cols())}},
-               scratch_[v].outer);
+               scratch_[v].outer, pieces);
 }
 
 // Every loss of one view with its gradient with respect to Z; those of A alone come on the way back.

@@ -77,7 +77,7 @@ class TrainingStep {
   };
 
   [[nodiscard]] Pieces pieces_of(const Batch& batch) const;
-  void each_view(const Batch& batch, FunctionRef<void(std::size_t)> work);
+  void each_view(FunctionRef<void(std::size_t)> work);
   void forward(const Batch& batch, const RowReader<S>& read, const Rng& rng);
   [[nodiscard]] bool uses_cca_layer() const {
     return network_.shape.projection == Projection::cca && !objective_.skip_cca_layer;
