@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "tocca/core/error.h"
+#include "tocca/linalg/blocked.h"
 #include "tocca/linalg/skinny.h"
 
 namespace tocca {
@@ -62,8 +63,7 @@ void gemm(CBLAS_TRANSPOSE op_a, CBLAS_TRANSPOSE op_b, Index inner, ConstMatrixRe
 }
 
 template <class S>
-detail::SkinnyProduct<S> skinny(Index inner, ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S>& c, S alpha,
-                                S beta) {
+detail::Product<S> product_of(Index inner, ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S>& c, S alpha, S beta) {
   const auto size = [](Index n) { return static_cast<std::size_t>(n); };
   return {size(c.rows()), size(inner), size(c.cols()), rows_of<S>(a), rows_of<S>(b), rows_of<S>(c), alpha,
           beta != S{0},   0,           size(c.cols())};
@@ -71,7 +71,7 @@ detail::SkinnyProduct<S> skinny(Index inner, ConstMatrixRef<S> a, ConstMatrixRef
 
 /// Makes a product with one of our own kernels.
 template <class S, class Kernel>
-void run(Kernel kernel, const detail::SkinnyProduct<S>& product, MatrixRef<S>& c, S beta) {
+void run(Kernel kernel, const detail::Product<S>& product, MatrixRef<S>& c, S beta) {
   if (beta != S{0} && beta != S{1}) c *= beta;
   kernel(product);
 }
@@ -112,8 +112,10 @@ template <class S>
 void multiply(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha, S beta) {
   require_inner("multiply", a.cols(), b.rows());
   require_shape("multiply", c.rows(), c.cols(), a.rows(), b.cols());
-  if (const auto product = skinny<S>(a.cols(), a, b, c, alpha, beta); product.has_few_rows()) {
-    return run<S>([](const auto& p) { detail::skinny_a_b(p); }, product, c, beta);
+  const auto product = product_of<S>(a.cols(), a, b, c, alpha, beta);
+  if (has_few_rows(product)) return run<S>([](const auto& p) { detail::skinny_a_b(p); }, product, c, beta);
+  if (detail::blocked_is_faster(product.n, product.k)) {
+    return run<S>([](const auto& p) { detail::blocked_a_b(p); }, product, c, beta);
   }
   gemm<S>(CblasNoTrans, CblasNoTrans, a.cols(), a, b, c, alpha, beta);
 }
@@ -131,7 +133,7 @@ void multiply_columns(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, 
     throw InputError("multiply_columns",
                      fmt::format("rows of A: got {}, need at most {}; multiply the whole", a.rows(), kFewRows));
   }
-  auto product = skinny<S>(a.cols(), a, b, c, alpha, beta);
+  auto product = product_of<S>(a.cols(), a, b, c, alpha, beta);
   product.b.data += first;
   product.c.data += first;
   product.n = static_cast<std::size_t>(count);
@@ -144,7 +146,7 @@ template <class S>
 void multiply_at_b(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha, S beta) {
   require_inner("multiply_at_b", a.rows(), b.rows());
   require_shape("multiply_at_b", c.rows(), c.cols(), a.cols(), b.cols());
-  if (const auto product = skinny<S>(a.rows(), a, b, c, alpha, beta); product.is_small()) {
+  if (const auto product = product_of<S>(a.rows(), a, b, c, alpha, beta); is_small(product)) {
     return run<S>([](const auto& p) { detail::skinny_at_b(p); }, product, c, beta);
   }
   gemm<S>(CblasTrans, CblasNoTrans, a.rows(), a, b, c, alpha, beta);
@@ -154,8 +156,10 @@ template <class S>
 void multiply_a_bt(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha, S beta) {
   require_inner("multiply_a_bt", a.cols(), b.cols());
   require_shape("multiply_a_bt", c.rows(), c.cols(), a.rows(), b.rows());
-  if (const auto product = skinny<S>(a.cols(), a, b, c, alpha, beta); product.has_few_rows()) {
-    return run<S>([](const auto& p) { detail::skinny_a_bt(p); }, product, c, beta);
+  const auto product = product_of<S>(a.cols(), a, b, c, alpha, beta);
+  if (has_few_rows(product)) return run<S>([](const auto& p) { detail::skinny_a_bt(p); }, product, c, beta);
+  if (detail::blocked_is_faster(product.n, product.k)) {
+    return run<S>([](const auto& p) { detail::blocked_a_bt(p); }, product, c, beta);
   }
   gemm<S>(CblasNoTrans, CblasTrans, a.cols(), a, b, c, alpha, beta);
 }

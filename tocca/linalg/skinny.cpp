@@ -23,8 +23,7 @@ constexpr std::size_t kBlockBytes = 128 * 1024;
 // stack, 48 and 96 kilobytes of it.
 constexpr std::size_t kDepth = 256, kLongDepth = 512;
 
-template <class S>
-using Product = detail::SkinnyProduct<S>;
+using detail::Product;
 
 // Without anything to sum C is zero, or what it was.
 template <class S>
@@ -139,7 +138,7 @@ namespace tocca {
 
 #define TOCCA_PRODUCT(name, S) \
   HWY_EXPORT(name##_##S);      \
-  void detail::skinny_##name(const detail::SkinnyProduct<S>& product) { HWY_DYNAMIC_DISPATCH(name##_##S)(product); }
+  void detail::skinny_##name(const Product<S>& product) { HWY_DYNAMIC_DISPATCH(name##_##S)(product); }
 TOCCA_PRODUCT(a_b, float)
 TOCCA_PRODUCT(a_b, double)
 TOCCA_PRODUCT(a_bt, float)

@@ -5,37 +5,30 @@
 
 #include <cstddef>
 
-#include "tocca/core/rows.h"
+#include "tocca/linalg/product.h"
 
 namespace tocca::detail {
 
 /// Up to this many rows they were measured to be faster than OpenBLAS (docs/performance.md).
 inline constexpr std::size_t kSkinnyRows = 128;
 
-/// C ← α op(A) op(B), or with `add` C + that; C is m × n, made of sums of length k.
 template <class S>
-struct SkinnyProduct {
-  std::size_t m, k, n;
-  Rows<const S> a, b;
-  Rows<S> c;
-  S alpha;
-  bool add;
-  /// Where this is some columns of a larger product: how many are before them, and how many there are. A B gives them
-  /// the bits that they have in the whole.
-  std::size_t before, whole;
-
-  [[nodiscard]] bool has_few_rows() const { return m <= kSkinnyRows || is_small(); }
-  [[nodiscard]] bool is_small() const { return m * k * n <= (std::size_t{1} << 20); }
-};
+bool is_small(const Product<S>& product) {
+  return product.m * product.k * product.n <= (std::size_t{1} << 20);
+}
+template <class S>
+bool has_few_rows(const Product<S>& product) {
+  return product.m <= kSkinnyRows || is_small(product);
+}
 
 /// A (m × k) and B (k × n).
-void skinny_a_b(const SkinnyProduct<float>& product);
-void skinny_a_b(const SkinnyProduct<double>& product);
+void skinny_a_b(const Product<float>& product);
+void skinny_a_b(const Product<double>& product);
 /// A (m × k) and Bᵀ for B (n × k).
-void skinny_a_bt(const SkinnyProduct<float>& product);
-void skinny_a_bt(const SkinnyProduct<double>& product);
+void skinny_a_bt(const Product<float>& product);
+void skinny_a_bt(const Product<double>& product);
 /// Aᵀ for A (k × m) and B (k × n). Of use where the product is small.
-void skinny_at_b(const SkinnyProduct<float>& product);
-void skinny_at_b(const SkinnyProduct<double>& product);
+void skinny_at_b(const Product<float>& product);
+void skinny_at_b(const Product<double>& product);
 
 }  // namespace tocca::detail

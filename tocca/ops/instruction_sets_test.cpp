@@ -11,6 +11,7 @@
 
 #include "tocca/core/rng.h"
 #include "tocca/linalg/blas.h"
+#include "tocca/linalg/blocked.h"
 #include "tocca/linalg/symmetric.h"
 #include "tocca/ops/nadam.h"
 
@@ -84,6 +85,32 @@ TEST_P(InstructionSet, MakesTheSameProducts) {
         expect_same<S>(here[i], best[i], fuses(), names[i]);
         expect_same<S>(here[i], want[i], false, names[i]);
       }
+    }
+  };
+  check(float{});
+  check(double{});
+}
+
+TEST_P(InstructionSet, MakesTheSameLargeProducts) {
+  const auto check = [&]<class S>(S) {
+    const Index m = 150, k = 700, n = 130;
+    Matrix<S> a = random<S>(m, k, "a"), b = random<S>(k, n, "b"), bt = b.transpose();
+    const auto [here, best] = here_and_best(GetParam(), [&] {
+      std::array<Matrix<S>, 2> c = {Matrix<S>(m, n), Matrix<S>(m, n)};
+      const auto of = [](Index i) { return static_cast<std::size_t>(i); };
+      const auto product = [&](Matrix<S>& right, Matrix<S>& to) {
+        return detail::Product<S>{
+            of(m), of(k), of(n), {a.data(), of(k)}, {right.data(), of(right.cols())}, {to.data(), of(n)}, 1,
+            false, 0,     of(n)};
+      };
+      detail::blocked_a_b(product(b, c[0]));
+      detail::blocked_a_bt(product(bt, c[1]));
+      return c;
+    });
+    const Matrix<S> want = a.lazyProduct(b);
+    for (std::size_t i = 0; i < 2; ++i) {
+      expect_same<S>(here[i], best[i], fuses(), i == 0 ? "A B" : "A Bt");
+      expect_same<S>(here[i], want, false, i == 0 ? "A B" : "A Bt");
     }
   };
   check(float{});

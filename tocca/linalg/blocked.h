@@ -1,0 +1,19 @@
+/// Large matrix products by own kernels, for those where they are faster than OpenBLAS: nothing is packed but B, and C
+/// is written once. The bits of a number of C do not depend on which other rows and columns are computed with it.
+#pragma once
+
+#include "tocca/linalg/product.h"
+
+namespace tocca::detail {
+
+/// Whether they are for results of n columns that are sums of length k, on this processor (docs/performance.md).
+bool blocked_is_faster(std::size_t n, std::size_t k);
+
+/// A (m × k) and B (k × n); k > 0.
+void blocked_a_b(const Product<float>& product);
+void blocked_a_b(const Product<double>& product);
+/// A (m × k) and Bᵀ for B (n × k); k > 0.
+void blocked_a_bt(const Product<float>& product);
+void blocked_a_bt(const Product<double>& product);
+
+}  // namespace tocca::detail
