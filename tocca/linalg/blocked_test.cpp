@@ -45,7 +45,7 @@ TYPED_TEST(BlockedTest, ProductsEqualTheirDefinitionsForEveryRemainder) {
           detail::blocked_a_bt(this->product(a, bt, ct, S(1.5), add));
           // Every rounding is one of a sum of up to k products of numbers about 1, which is about √k: their own sum
           // is about k/5 in the last place.
-          const double tolerance = 2 * std::numeric_limits<S>::epsilon() * static_cast<double>(k + 8);
+          const double tolerance = 4 * std::numeric_limits<S>::epsilon() * static_cast<double>(k + 8);
           ASSERT_LT((c.template cast<double>() - want).cwiseAbs().maxCoeff(), tolerance) << m << " " << n << " " << k;
           ASSERT_EQ(c, ct) << m << " " << n << " " << k;
         }
