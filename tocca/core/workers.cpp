@@ -7,6 +7,7 @@
 #include <limits>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -130,19 +131,39 @@ class Visit {
 
 struct Workers::State {
   explicit State(int count) : inner(static_cast<std::size_t>(count)) {
-    for (std::size_t i = 1; i < inner.size(); ++i) helpers.emplace_back([this, i] { helper(i); });
+    try {
+      for (std::size_t i = 1; i < inner.size(); ++i) helpers.emplace_back([this, i] { helper(i); });
+    } catch (const std::system_error& error) {
+      const std::string started = std::to_string(helpers.size() + 1);
+      end();
+      throw Error("workers", "threads: the system gives " + started + " (" + error.what() + "), need " +
+                                 std::to_string(count) + "; ask for fewer");
+    }
   }
+  ~State() { end(); }
 
-  ~State() {
+  void end() {
     stop = true;
-    signal();
+    wake_all();
     for (auto& thread : helpers) thread.join();
   }
 
-  // Tells those who wait that there is something new: tasks, no visitor any more, or the end.
-  void signal() {
+  void wake_all() {
     pulse.fetch_add(1);
-    if (asleep.load() > 0) pulse.notify_all();
+    pulse.notify_all();
+  }
+
+  // Tells of tasks for so many helpers. Sleepers are woken only where too few are awake: with more threads than tasks
+  // the others sleep on.
+  void announce(int tasks) {
+    pulse.fetch_add(1);
+    const int sleepers = asleep.load(), awake = waiting.load() - sleepers;
+    const int wanted = std::min(tasks - awake, sleepers);
+    if (wanted > 0 && owners_asleep.load() > 0) {  // one of these could be woken instead
+      pulse.notify_all();
+      return;
+    }
+    for (int i = 0; i < wanted; ++i) pulse.notify_one();
   }
 
   void work(Section& section, int level) {
@@ -150,25 +171,29 @@ struct Workers::State {
     section.work(place.thread);
   }
 
-  // By a thread that waits.
-  void help(Section& section, int level) {
-    if (!section.has_tasks()) return;
+  // By a thread that waits; returns whether there was something to do.
+  bool help(Section& section, int level) {
+    if (!section.has_tasks()) return false;
     waiting.fetch_sub(1);
     section.enter();
     work(section, level);
-    if (section.leave() && asleep.load() > 0) signal();
+    if (section.leave() && owners_asleep.load() > 0) wake_all();
     waiting.fetch_add(1);
+    return true;
   }
 
   // Until `done`: spinning, since the next section of a training step usually comes within microseconds, then giving
-  // way to others, and asleep only after some milliseconds: to wake a thread takes longer than a layer of a small
-  // network. After every pulse `look` looks for tasks.
-  template <class Done, class Look>
-  void wait(Done done, Look look) {
+  // way to others, and asleep only after some milliseconds without tasks: to wake a thread takes longer than a layer of
+  // a small network. After every pulse a thread that helps looks for tasks: those within tasks, or all of them.
+  enum class Helps { no, within_tasks, always };
+  template <class Done>
+  void wait(Helps helps, Done done) {
+    const int waits = helps != Helps::no ? 1 : 0, owns = helps != Helps::always ? 1 : 0;
+    waiting.fetch_add(waits);
     constexpr int kSpins = 1000, kYields = 5000;
     for (int spins = 0; !done();) {
       const std::uint32_t seen = pulse.load();
-      look();
+      if (look_for_tasks(helps)) spins = 0;
       while (!done() && pulse.load(std::memory_order_acquire) == seen) {
         if (++spins < kSpins) {
           pause_processor();
@@ -178,49 +203,45 @@ struct Workers::State {
           std::this_thread::yield();
           continue;
         }
-        asleep.fetch_add(1);
+        asleep.fetch_add(waits);
+        owners_asleep.fetch_add(owns);
         if (!done()) pulse.wait(seen);
-        asleep.fetch_sub(1);
+        asleep.fetch_sub(waits);
+        owners_asleep.fetch_sub(owns);
         spins = 0;
       }
     }
+    waiting.fetch_sub(waits);
   }
 
-  template <class Done>
-  void wait_and_help(Done done, bool with_outer) {
-    waiting.fetch_add(1);
-    wait(done, [&] {
-      if (with_outer) help(outer, 1);
-      for (Section& section : inner) help(section, 2);
-    });
-    waiting.fetch_sub(1);
+  bool look_for_tasks(Helps helps) {
+    if (helps == Helps::no) return false;
+    bool any = helps == Helps::always && help(outer, 1);
+    for (Section& section : inner) any = help(section, 2) || any;
+    return any;
   }
 
   void helper(std::size_t number) {
     place = {this, number, 0};
-    wait_and_help([this] { return stop.load(); }, true);
+    wait(Helps::always, [this] { return stop.load(); });
   }
 
   // With the calling thread as its owner.
   void run(Section& section, int level, std::uint32_t count, const FunctionRef<void(Index)>& task) {
     section.open(count, inner.size(), task);
-    signal();
+    announce(static_cast<int>(std::min<std::size_t>(count - 1, helpers.size())));
     work(section, level);
-    const auto done = [&] { return !section.has_visitors(); };
-    if (level == 1) {
-      wait_and_help(done, false);
-    } else {
-      wait(done, [] {});
-    }
+    wait(level == 1 ? Helps::within_tasks : Helps::no, [&] { return !section.has_visitors(); });
     section.rethrow();
   }
 
   std::mutex one_at_a_time;
   Section outer;
   std::vector<Section> inner;           // one a thread, for its calls from within a task
-  std::atomic<std::uint32_t> pulse{0};  // counts signals
+  std::atomic<std::uint32_t> pulse{0};  // changes with whatever those who wait should look at
   std::atomic<int> waiting{0};          // threads that would help
-  std::atomic<int> asleep{0};
+  std::atomic<int> asleep{0};           // of these
+  std::atomic<int> owners_asleep{0};    // threads that wait for their section's visitors
   std::atomic<bool> stop{false};
   std::vector<std::thread> helpers;
 };

@@ -113,6 +113,23 @@ TEST(Workers, WakesThoseWhoSleep) {
   }
 }
 
+// The thread that waits for the other's task, asleep by then, helps with what that one has in the end.
+TEST(Workers, WakesTheOwnerToHelp) {
+  Workers workers(2);
+  for (int section = 0; section < 20; ++section) {
+    std::atomic<int> there = 0;
+    workers.run(2, [&](Index i) {
+      if (i == 0) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(15));
+      workers.run(2, [&](Index) {
+        ++there;
+        while (there.load() < 2) std::this_thread::yield();
+      });
+    });
+    EXPECT_EQ(there.load(), 2);
+  }
+}
+
 // The inner call belongs to another pool: it runs in its task's thread, as it would without threads.
 TEST(Workers, AnotherPoolWithinATaskIsNotUsed) {
   Workers workers(2), others(2);
