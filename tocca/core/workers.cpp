@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <system_error>
@@ -22,8 +24,31 @@ constexpr std::size_t kCacheLine = 64;
 inline void pause_processor() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb");  // as long as x86's pause, where its own `yield` does nothing
 #endif
 }
+
+// How long a thread has found nothing to do.
+class Idleness {
+ public:
+  enum State { short_time, long_time, too_long };
+
+  // Called with every look around.
+  State state() {
+    if (++turns_ % 64 != 0) return state_;
+    const auto passed = std::chrono::steady_clock::now() - since_;
+    state_ = passed < std::chrono::microseconds(100) ? short_time
+             : passed < std::chrono::milliseconds(3) ? long_time
+                                                     : too_long;
+    return state_;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+  unsigned turns_ = 0;
+  State state_ = short_time;
+};
 
 // Tasks that are still to be taken, from `next` to before `end`, in one word that threads change as a whole.
 class alignas(kCacheLine) Queue {
@@ -107,6 +132,32 @@ class alignas(kCacheLine) Section {
   std::array<Queue, kQueues> queues_;
 };
 
+// Where a thread sleeps, and by whom it may be woken.
+class alignas(kCacheLine) Bed {
+ public:
+  enum Sleeper : std::uint32_t { nobody, helper, no_helper };
+
+  // While `condition` holds, which is looked at once more: whoever changes it afterwards finds the sleeper. Comes back
+  // when woken, or at once.
+  template <class Condition>
+  void sleep_while(Condition condition, Sleeper who) {
+    sleeper_.store(who);
+    if (condition()) sleeper_.wait(who);
+    sleeper_.store(nobody);
+  }
+
+  // Whether such a one slept.
+  bool wake(Sleeper who) {
+    std::uint32_t there = who;
+    if (!sleeper_.compare_exchange_strong(there, nobody)) return false;
+    sleeper_.notify_one();
+    return true;
+  }
+
+ private:
+  std::atomic<std::uint32_t> sleeper_{nobody};
+};
+
 // Where a thread is: outside of all tasks (0), in a task (1), in a task of a task (2).
 struct Place {
   const void* workers = nullptr;
@@ -130,7 +181,8 @@ class Visit {
 }  // namespace
 
 struct Workers::State {
-  explicit State(int count) : inner(static_cast<std::size_t>(count)) {
+  explicit State(int count) : inner(static_cast<std::size_t>(count)), beds(inner.size()) {
+    helpers.reserve(inner.size());
     try {
       for (std::size_t i = 1; i < inner.size(); ++i) helpers.emplace_back([this, i] { helper(i); });
     } catch (const std::system_error& error) {
@@ -138,32 +190,27 @@ struct Workers::State {
       end();
       throw Error("workers", "threads: the system gives " + started + " (" + error.what() + "), need " +
                                  std::to_string(count) + "; ask for fewer");
+    } catch (...) {
+      end();
+      throw;
     }
   }
   ~State() { end(); }
 
   void end() {
     stop = true;
-    wake_all();
+    announce(static_cast<int>(beds.size()));
     for (auto& thread : helpers) thread.join();
-  }
-
-  void wake_all() {
-    pulse.fetch_add(1);
-    pulse.notify_all();
   }
 
   // Tells of tasks for so many helpers. Sleepers are woken only where too few are awake: with more threads than tasks
   // the others sleep on.
   void announce(int tasks) {
     pulse.fetch_add(1);
-    const int sleepers = asleep.load(), awake = waiting.load() - sleepers;
-    const int wanted = std::min(tasks - awake, sleepers);
-    if (wanted > 0 && owners_asleep.load() > 0) {  // one of these could be woken instead
-      pulse.notify_all();
-      return;
+    int wanted = tasks - (waiting.load() - sleeping_helpers.load());
+    for (std::size_t i = 0; wanted > 0 && i < beds.size(); ++i) {
+      if (beds[i].wake(Bed::helper)) --wanted;
     }
-    for (int i = 0; i < wanted; ++i) pulse.notify_one();
   }
 
   void work(Section& section, int level) {
@@ -171,59 +218,62 @@ struct Workers::State {
     section.work(place.thread);
   }
 
-  // By a thread that waits; returns whether there was something to do.
-  bool help(Section& section, int level) {
+  // By a thread that waits; returns whether there was something to do. `owner` is the section's.
+  bool help(Section& section, std::size_t owner, int level) {
     if (!section.has_tasks()) return false;
     waiting.fetch_sub(1);
     section.enter();
     work(section, level);
-    if (section.leave() && owners_asleep.load() > 0) wake_all();
+    if (section.leave()) {
+      beds[owner].wake(Bed::helper);
+      beds[owner].wake(Bed::no_helper);
+    }
     waiting.fetch_add(1);
     return true;
   }
 
-  // Until `done`: spinning, since the next section of a training step usually comes within microseconds, then giving
-  // way to others, and asleep only after some milliseconds without tasks: to wake a thread takes longer than a layer of
-  // a small network. After every pulse a thread that helps looks for tasks: those within tasks, or all of them.
-  enum class Helps { no, within_tasks, always };
-  template <class Done>
-  void wait(Helps helps, Done done) {
-    const int waits = helps != Helps::no ? 1 : 0, owns = helps != Helps::always ? 1 : 0;
-    waiting.fetch_add(waits);
-    constexpr int kSpins = 1000, kYields = 5000;
-    for (int spins = 0; !done();) {
-      const std::uint32_t seen = pulse.load();
-      if (look_for_tasks(helps)) spins = 0;
-      while (!done() && pulse.load(std::memory_order_acquire) == seen) {
-        if (++spins < kSpins) {
-          pause_processor();
-          continue;
-        }
-        if (spins < kSpins + kYields) {
-          std::this_thread::yield();
-          continue;
-        }
-        asleep.fetch_add(waits);
-        owners_asleep.fetch_add(owns);
-        if (!done()) pulse.wait(seen);
-        asleep.fetch_sub(waits);
-        owners_asleep.fetch_sub(owns);
-        spins = 0;
-      }
-    }
-    waiting.fetch_sub(waits);
+  enum class Helps { nowhere, within_tasks, everywhere };
+
+  bool look_for_tasks(Helps where) {
+    if (where == Helps::nowhere) return false;
+    bool any = where == Helps::everywhere && help(outer, 0, 1);
+    for (std::size_t i = 0; i < inner.size(); ++i) any = help(inner[i], i, 2) || any;
+    return any;
   }
 
-  bool look_for_tasks(Helps helps) {
-    if (helps == Helps::no) return false;
-    bool any = helps == Helps::always && help(outer, 1);
-    for (Section& section : inner) any = help(section, 2) || any;
-    return any;
+  // Until `done`: spinning, since the next section of a training step usually comes within microseconds, then giving
+  // way to others, and asleep only after some milliseconds without tasks: to wake a thread takes longer than a layer of
+  // a small network. Tasks are looked for after every pulse.
+  template <class Done>
+  void wait(Helps where, Done done) {
+    const bool helps = where != Helps::nowhere;
+    if (helps) waiting.fetch_add(1);
+    Bed& bed = beds[place.thread];
+    Idleness idleness;
+    while (!done()) {
+      const std::uint32_t seen = pulse.load();
+      if (look_for_tasks(where)) idleness = {};
+      const auto nothing_new = [&] { return !done() && pulse.load() == seen; };
+      while (nothing_new()) {
+        const auto state = idleness.state();
+        if (state == Idleness::short_time) {
+          pause_processor();
+        } else if (state == Idleness::long_time) {
+          std::this_thread::yield();
+        } else {
+          if (helps) sleeping_helpers.fetch_add(1);
+          bed.sleep_while(nothing_new, helps ? Bed::helper : Bed::no_helper);
+          if (helps) sleeping_helpers.fetch_sub(1);
+          idleness = {};
+        }
+      }
+    }
+    if (helps) waiting.fetch_sub(1);
   }
 
   void helper(std::size_t number) {
     place = {this, number, 0};
-    wait(Helps::always, [this] { return stop.load(); });
+    wait(Helps::everywhere, [this] { return stop.load(); });
   }
 
   // With the calling thread as its owner.
@@ -231,17 +281,22 @@ struct Workers::State {
     section.open(count, inner.size(), task);
     announce(static_cast<int>(std::min<std::size_t>(count - 1, helpers.size())));
     work(section, level);
-    wait(level == 1 ? Helps::within_tasks : Helps::no, [&] { return !section.has_visitors(); });
+    wait(level == 1 ? Helps::within_tasks : Helps::nowhere, [&] { return !section.has_visitors(); });
     section.rethrow();
   }
 
+  // Whether calls from the calling thread are for other threads as well.
+  [[nodiscard]] bool takes_calls() const {
+    return !helpers.empty() && (place.level == 0 || (place.level == 1 && place.workers == this));
+  }
+
   std::mutex one_at_a_time;
-  Section outer;
-  std::vector<Section> inner;           // one a thread, for its calls from within a task
-  std::atomic<std::uint32_t> pulse{0};  // changes with whatever those who wait should look at
-  std::atomic<int> waiting{0};          // threads that would help
-  std::atomic<int> asleep{0};           // of these
-  std::atomic<int> owners_asleep{0};    // threads that wait for their section's visitors
+  Section outer;                         // of a thread that is in no task, which has number 0 then
+  std::vector<Section> inner;            // of the thread with that number, from within a task
+  std::vector<Bed> beds;                 // of the thread with that number
+  std::atomic<std::uint32_t> pulse{0};   // changes when there are new tasks, and at the end
+  std::atomic<int> waiting{0};           // threads that would help
+  std::atomic<int> sleeping_helpers{0};  // of these
   std::atomic<bool> stop{false};
   std::vector<std::thread> helpers;
 };
@@ -257,14 +312,15 @@ Workers::~Workers() = default;
 
 int Workers::threads() const { return static_cast<int>(state_->inner.size()); }
 
-int Workers::idle() const { return std::max(0, state_->waiting.load(std::memory_order_relaxed)); }
+int Workers::idle() const {
+  return state_->takes_calls() ? std::max(0, state_->waiting.load(std::memory_order_relaxed)) : 0;
+}
 
 int Workers::thread() const { return place.workers == state_.get() ? static_cast<int>(place.thread) : 0; }
 
 void Workers::run(Index count, FunctionRef<void(Index)> task) {
   State& s = *state_;
-  const bool outside = place.level == 0, in_a_task = place.level == 1 && place.workers == &s;
-  if (count <= 1 || s.helpers.empty() || !(outside || in_a_task)) {
+  if (count <= 1 || !s.takes_calls()) {
     for (Index i = 0; i < count; ++i) task(i);
     return;
   }
@@ -273,7 +329,7 @@ void Workers::run(Index count, FunctionRef<void(Index)> task) {
     throw InputError("workers", "tasks: got " + std::to_string(count) + ", need at most " + std::to_string(kMost));
   }
   const auto tasks = static_cast<std::uint32_t>(count);
-  if (in_a_task) return s.run(s.inner[place.thread], 2, tasks, task);
+  if (place.level == 1) return s.run(s.inner[place.thread], 2, tasks, task);
   const std::scoped_lock lock(s.one_at_a_time);
   const Visit visit({&s, 0, 0});
   s.run(s.outer, 1, tasks, task);

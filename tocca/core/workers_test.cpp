@@ -118,8 +118,15 @@ TEST(Workers, WakesTheOwnerToHelp) {
   Workers workers(2);
   for (int section = 0; section < 20; ++section) {
     std::atomic<int> there = 0;
-    workers.run(2, [&](Index i) {
-      if (i == 0) return;
+    std::atomic<bool> started = false;
+    const std::thread::id owner = std::this_thread::get_id();
+    workers.run(2, [&](Index) {
+      // The owner's task ends when the other has begun, so that it is the owner who waits.
+      if (std::this_thread::get_id() == owner) {
+        while (!started.load()) std::this_thread::yield();
+        return;
+      }
+      started = true;
       std::this_thread::sleep_for(std::chrono::milliseconds(15));
       workers.run(2, [&](Index) {
         ++there;

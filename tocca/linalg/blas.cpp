@@ -125,9 +125,9 @@ void multiply_columns(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, 
                       S beta) {
   require_inner("multiply_columns", a.cols(), b.rows());
   require_shape("multiply_columns", c.rows(), c.cols(), a.rows(), b.cols());
-  if (first < 0 || count < 0 || first + count > c.cols()) {
+  if (first < 0 || count < 0 || count > c.cols() - first) {
     throw InputError("multiply_columns",
-                     fmt::format("columns {} to {}: C has {}; choose some of them", first, first + count, c.cols()));
+                     fmt::format("columns: got {} from {} on, C has {}; choose some of them", count, first, c.cols()));
   }
   if (a.rows() > kFewRows) {
     throw InputError("multiply_columns",
@@ -137,7 +137,7 @@ void multiply_columns(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, 
   product.b.data += first;
   product.c.data += first;
   product.n = static_cast<std::size_t>(count);
-  product.before = static_cast<std::size_t>(first);
+  product.columns_before = static_cast<std::size_t>(first);
   MatrixRef<S> part = c.middleCols(first, count);
   run<S>([](const auto& p) { detail::skinny_a_b(p); }, product, part, beta);
 }

@@ -37,7 +37,8 @@ constexpr std::size_t kRows = 48;
 // C ← α A op(B). `pack` lays down `count` numbers from `first` on of a panel of op(B).
 template <class D, class Pack, class S = hn::TFromD<D>>
 void multiply_blocks(D d, const Product<S>& p, const Pack& pack) {
-  HWY_ALIGN S packed[kPanels * 3 * kLine<S> * kDepth];
+  constexpr std::size_t kLanes = HWY_MAX_BYTES / sizeof(S);
+  HWY_ALIGN S packed[kPanels * 3 * kLanes * kDepth];
   // Blocks of equal depth.
   const std::size_t depth = divide_up(p.k, divide_up(p.k, kDepth));
   Panels panels(p.n, hn::Lanes(d));

@@ -1,5 +1,6 @@
 /// Large matrix products by own kernels, for those where they are faster than OpenBLAS: nothing is packed but B, and C
-/// is written once. The bits of a number of C do not depend on which other rows and columns are computed with it.
+/// is written once for every 512 terms of its sums. The bits of a number of C do not depend on which other rows and
+/// columns are computed with it.
 #pragma once
 
 #include "tocca/linalg/product.h"

@@ -43,8 +43,8 @@ TYPED_TEST(BlockedTest, ProductsEqualTheirDefinitionsForEveryRemainder) {
           Matrix<S> c = old, ct = old;
           detail::blocked_a_b(this->product(a, b, c, S(1.5), add));
           detail::blocked_a_bt(this->product(a, bt, ct, S(1.5), add));
-          // Every rounding is one of a sum of up to k products of numbers about 1, which is about √k: their own sum
-          // is about k/5 in the last place.
+          // Partial sums of j products of normal numbers are about √j, and so many last places are rounded off: all k
+          // roundings together about k/3. The largest of the deviations is some five times that.
           const double tolerance = 4 * std::numeric_limits<S>::epsilon() * static_cast<double>(k + 8);
           ASSERT_LT((c.template cast<double>() - want).cwiseAbs().maxCoeff(), tolerance) << m << " " << n << " " << k;
           ASSERT_EQ(c, ct) << m << " " << n << " " << k;

@@ -17,7 +17,7 @@ struct Product {
   bool add;
   /// Where this is some columns of a larger product: how many are before them, and how many there are. A B gives them
   /// the bits that they have in the whole.
-  std::size_t before, whole;
+  std::size_t columns_before, all_columns;
 };
 
 }  // namespace tocca::detail

@@ -38,7 +38,7 @@ bool is_empty(const Product<S>& p) {
 template <class S>
 FetchBlock next_block(const Product<S>& p, std::size_t next, std::size_t depth) {
   if (next < p.k) return {p.b.at(next), p.b.stride * sizeof(S), p.n * sizeof(S), std::min(depth, p.k - next)};
-  const std::size_t behind = std::min(p.n, p.whole - p.before - p.n);
+  const std::size_t behind = std::min(p.n, p.all_columns - p.columns_before - p.n);
   return {p.b.at(0, p.n), p.b.stride * sizeof(S), behind * sizeof(S), std::min(depth, p.k)};
 }
 
@@ -49,7 +49,7 @@ void a_b(const Product<S>& p) {
   if (is_empty(p)) return;
   const hn::ScalableTag<S> d;
   HWY_ALIGN S packed[3 * kLine<S> * kDepth];
-  const std::size_t depth = std::clamp<std::size_t>(kBlockBytes / (p.whole * sizeof(S)), 16, kDepth);
+  const std::size_t depth = std::clamp<std::size_t>(kBlockBytes / (p.all_columns * sizeof(S)), 16, kDepth);
   for (std::size_t first = 0; first < p.k; first += depth) {
     const std::size_t count = std::min(depth, p.k - first);
     const ByRows<S> rows{p.a.at(0, first), p.a.stride};

@@ -15,6 +15,7 @@
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 
 #include "tocca/core/rows.h"
 
@@ -172,7 +173,7 @@ class FetchBlock {
  public:
   /// `width` bytes of `rows` rows that begin `stride` bytes after each other.
   FetchBlock(const void* from, std::size_t stride, std::size_t width, std::size_t rows)
-      : line_(static_cast<const char*>(from)) {
+      : line_(reinterpret_cast<std::uintptr_t>(from)) {
     if (width == 0 || rows == 0) return;
     if (width + kCacheLine >= stride) {  // next to nothing lies between
       width = (rows - 1) * stride + width;
@@ -180,14 +181,14 @@ class FetchBlock {
     }
     // One line more, since rows begin anywhere in theirs.
     a_row_ = in_row_ = width / kCacheLine + 1;
-    jump_ = static_cast<std::ptrdiff_t>(stride) - static_cast<std::ptrdiff_t>(a_row_ * kCacheLine);
+    jump_ = stride - a_row_ * kCacheLine;
     left_ = rows * a_row_;
   }
 
   HWY_INLINE void next() {
     if (left_ == 0) return;
     --left_;
-    __builtin_prefetch(line_, 0, 2);
+    __builtin_prefetch(reinterpret_cast<const void*>(line_), 0, 2);
     line_ += kCacheLine;
     if (--in_row_ > 0) return;
     in_row_ = a_row_;
@@ -195,9 +196,9 @@ class FetchBlock {
   }
 
  private:
-  const char* line_;
+  std::uintptr_t line_;  // not a pointer, since lines may lie beyond what is there
   std::size_t left_ = 0, in_row_ = 0, a_row_ = 0;
-  std::ptrdiff_t jump_ = 0;
+  std::uintptr_t jump_ = 0;  // may be less than 0, and wraps
 };
 
 /// C (kHeight × kVectors vectors) ← α A (kHeight × depth) · B (depth × kVectors vectors, rows of `b_stride`); depth >

@@ -124,10 +124,6 @@ void fit_closed_form(FitResult& result, const Method& method, const Dataset& tra
     default:
       add_view_classifiers(result.model, method, training, options, context);
   }
-  if (result.model.classifiers.empty() || !context.cancelled()) return;
-  result.summary.status = TrainStatus::interrupted;
-  result.summary.message = "interrupted while the classifier was fitted; of the costs tried the best was taken";
-  context.warn(result.summary.message);
 }
 
 void fit_deep(FitResult& result, const Method& method, const Parts& parts, const Options& options,
@@ -139,6 +135,16 @@ void fit_deep(FitResult& result, const Method& method, const Parts& parts, const
   if (!result.model.has_head() && parts.training.labels.labelled() > 0) {
     add_projection_classifier(result.model, method, parts.training, options, context);
   }
+}
+
+// What comes after training has no status of its own.
+void note_interruption(FitResult& result, const Context& context) {
+  const bool classifies = !result.model.classifiers.empty() || result.model.joint.has_value();
+  if (!classifies || !context.cancelled() || result.summary.status == TrainStatus::interrupted) return;
+  result.summary.status = TrainStatus::interrupted;
+  result.summary.message =
+      "interrupted while the classifier was fitted; of the costs tried the best was taken; the same command fits anew";
+  context.warn(result.summary.message);
 }
 
 void require_probabilities(const FittedModel& model) {
@@ -203,6 +209,7 @@ FitResult fit(const Dataset& data, const Dataset* given_validation, const Option
   require_probabilities(model);
   add_view_weights(model, parts, options, context);
   if (options.prediction == "joint") add_joint_classifier(model, parts.training, context);
+  note_interruption(result, context);
   finish_model(model, parts.training, result.summary, context);
   const Index held_out = parts.validation ? parts.validation->views.size() : 0;
   model.provenance.emplace_back("validation_samples", fmt::format("{}", held_out));

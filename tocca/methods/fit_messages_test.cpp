@@ -43,6 +43,23 @@ TEST(Fit, AnInterruptedTrainingKeepsItsMessage) {
   EXPECT_EQ(result.model.classifiers.at(0).cost, 1) << "no cost was tried";
 }
 
+// A model whose classifier was cut short is not a completed one, whatever was done before.
+TEST(Fit, InterruptedWhileTheClassifierIsFittedIsInterrupted) {
+  for (const char* method : {"dcca", "softcca", "cca", "gcca", "spls-da", "svm", "logistic"}) {
+    std::atomic<bool> cancel = false;
+    std::string warning;
+    Context context;
+    context.cancel = &cancel;
+    context.log = [&](LogLevel, std::string_view text) { warning += text; };
+    context.progress = [&](const Progress& p) { cancel = cancel || (p.task != "train" && p.done > 0); };
+    const FitResult result = fit(make_shared(120, 3, 0.3, 1), nullptr, quick(method), context);
+    ASSERT_TRUE(cancel) << method;
+    EXPECT_EQ(result.summary.status, TrainStatus::interrupted) << method;
+    EXPECT_THAT(result.summary.message, HasSubstr("interrupted while the classifier was fitted")) << method;
+    EXPECT_THAT(warning, HasSubstr("interrupted while the classifier was fitted")) << method;
+  }
+}
+
 TEST(Fit, InterruptedBeforeAnEpochEndedThereIsNothingToReturn) {
   for (const char* method : {"nn", "ccal-ce", "dcca"}) {
     std::atomic<bool> cancel = false;

@@ -31,12 +31,14 @@ struct Pieces {
   void over_rows(Index n, FunctionRef<void(Index, Index)> task) const { over(n, rows, task); }
   void over_columns(Index n, FunctionRef<void(Index, Index)> task) const { over(n, columns, task); }
 
-  /// The same with pieces of whole `unit`s, some for every thread that is idle. An item takes `cost` multiplications;
-  /// the calling thread looks for idle ones after each stretch of some 100 microseconds.
+  /// The same with pieces of whole `unit`s, some for every thread that is idle. An item takes about `cost`
+  /// multiplications; the calling thread looks for idle ones after each stretch, of some 100 microseconds if units are
+  /// short enough.
   void share(Index n, Index unit, Index cost, FunctionRef<void(Index, Index)> task) const {
     constexpr Index kWorth = 3'000'000;     // less costs more to hand over than to do (docs/performance.md)
     constexpr Index kStretch = 10'000'000;  // multiplications
     constexpr Index kEach = 8;              // pieces a thread, for all to end together
+    const FlushDenormals flush;             // whoever does a piece
     const Workers* const workers = context != nullptr ? context->workers.get() : nullptr;
     if (workers == nullptr) return task(0, n);
     cost = std::max<Index>(cost, 1);

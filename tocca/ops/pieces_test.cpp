@@ -16,7 +16,7 @@ namespace {
 
 using tocca::testing::random_matrix;
 
-// With every other thread idle.
+// With every other thread idle, so that what is worth it is shared.
 Context idle_context(int threads) {
   Context context = make_context(threads);
   while (context.workers->idle() < threads - 1) std::this_thread::yield();
@@ -60,22 +60,45 @@ TEST(Share, IsInOneWithoutIdleThreadsOrWorth) {
   EXPECT_GT(share({&context}, 500, 24, 1'000'000).pieces, 3);
 }
 
-// Threads that become idle while the work goes on get their part: the first stretch waits for one.
+// Threads that become idle while the work goes on get their part: both have a task when it begins, and the other's ends
+// during the first stretch.
 TEST(Share, LooksForIdleThreadsAgain) {
   const Context context = make_context(2);
   const Pieces pieces{&context};
-  std::atomic<bool> shared = false;
+  std::atomic<int> begun = 0, stretches = 0, handed_over = 0;
+  std::atomic<bool> over = false;
   context.parallel(2, [&](Index task) {
-    if (task == 1) return;
+    ++begun;
+    while (begun.load() < 2) std::this_thread::yield();
+    if (task == 1) {
+      while (!over.load()) std::this_thread::yield();
+      return;
+    }
     const std::thread::id here = std::this_thread::get_id();
-    pieces.share(1000, 1, 10'000'000, [&](Index first, Index) {
-      if (std::this_thread::get_id() != here) shared = true;
-      // The last stretch would end without, if none came.
-      while (first == 0 && context.workers->idle() == 0) std::this_thread::yield();
-      if (first > 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    pieces.share(1000, 1, 10'000'000, [&](Index first, Index count) {
+      if (first == 0) {
+        EXPECT_EQ(count, 1);
+        over = true;
+        while (context.workers->idle() == 0) std::this_thread::yield();
+      }
+      ++(first == 0 ? stretches : handed_over);
+      if (first > 0 && std::this_thread::get_id() != here) EXPECT_GT(count, 1);
     });
   });
-  EXPECT_TRUE(shared);
+  EXPECT_EQ(stretches, 1);
+  EXPECT_LT(handed_over, 20);
+  EXPECT_GT(handed_over, 8);
+}
+
+// Where nobody could help: in a task of a task, or with another pool's threads.
+TEST(Share, IsInOneWhereNobodyCanHelp) {
+  const Context context = idle_context(3), other = idle_context(3);
+  std::atomic<int> pieces = 0;
+  context.parallel(2, [&](Index) {
+    context.parallel(2, [&](Index) { pieces += share({&context}, 100, 1, 10'000).pieces; });
+    pieces += share({&other}, 100, 1, 10'000).pieces;
+  });
+  EXPECT_EQ(pieces, 6);
 }
 
 template <class S>
@@ -108,8 +131,8 @@ void expect_layer_is_the_same_when_shared(Index samples, Index rows, Index colum
   };
   const auto alone = layer({});
   for (const int threads : {2, 3, 8}) {
-    const Context context = idle_context(threads);
     for (int i = 0; i < 3; ++i) {
+      const Context context = idle_context(threads);
       const auto together = layer({&context});
       for (std::size_t m = 0; m < alone.size(); ++m) EXPECT_EQ(together[m], alone[m]) << threads << " " << m;
     }
