@@ -45,7 +45,7 @@ TEST(Fit, AnInterruptedTrainingKeepsItsMessage) {
 
 // A model whose classifier was cut short is not a completed one, whatever was done before.
 TEST(Fit, InterruptedWhileTheClassifierIsFittedIsInterrupted) {
-  for (const char* method : {"dcca", "softcca", "cca", "gcca", "spls-da", "svm", "logistic"}) {
+  for (const char* method : {"dcca", "softcca", "cca", "gcca", "svm", "logistic"}) {
     std::atomic<bool> cancel = false;
     std::string warning;
     Context context;
