@@ -14,8 +14,6 @@
 namespace tocca {
 namespace {
 
-static_assert(kFewRows == detail::kSkinnyRows);
-
 void require_shape(const char* where, Index rows, Index cols, Index need_rows, Index need_cols) {
   if (rows == need_rows && cols == need_cols) return;
   throw InputError(where,
@@ -67,6 +65,17 @@ detail::Product<S> product_of(Index inner, ConstMatrixRef<S> a, ConstMatrixRef<S
   const auto size = [](Index n) { return static_cast<std::size_t>(n); };
   return {size(c.rows()), size(inner), size(c.cols()), rows_of<S>(a), rows_of<S>(b), rows_of<S>(c), alpha,
           beta != S{0},   0,           size(c.cols())};
+}
+
+template <class S>
+bool is_small(const detail::Product<S>& product) {
+  return product.m * product.k * product.n <= (std::size_t{1} << 20);
+}
+
+/// Up to so many rows the kernels for few were measured to be faster than OpenBLAS (docs/performance.md).
+template <class S>
+bool has_few_rows(const detail::Product<S>& product) {
+  return product.m <= static_cast<std::size_t>(kFewRows) || is_small(product);
 }
 
 /// Makes a product with one of our own kernels.

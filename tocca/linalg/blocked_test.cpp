@@ -3,28 +3,32 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string_view>
 #include <tuple>
 
 #include "tocca/core/matrix.h"
 #include "tocca/core/rng.h"
 #include "tocca/linalg/blas.h"
+#include "tocca/testing/matchers.h"
 
 namespace tocca {
 namespace {
 
 template <class S>
-class BlockedTest : public ::testing::Test {
- protected:
-  static Matrix<S> random(Index rows, Index cols, const char* name) {
-    Rng rng = Rng(4).split(name);
-    return Matrix<S>::NullaryExpr(rows, cols, [&] { return static_cast<S>(rng.normal()); });
-  }
-  static detail::Product<S> product(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha, bool add) {
-    const auto size = [](Index n) { return static_cast<std::size_t>(n); };
-    return {size(a.rows()), size(a.cols()), size(c.cols()), rows_of<S>(a), rows_of<S>(b), rows_of<S>(c), alpha, add,
-            std::size_t{0}, size(c.cols())};
-  }
-};
+Matrix<S> random(Index rows, Index cols, std::string_view name) {
+  Rng rng = Rng(4).split(name);
+  return tocca::testing::random_matrix(rng, rows, cols).template cast<S>();
+}
+
+template <class S>
+detail::Product<S> product(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha, bool add) {
+  const auto size = [](Index n) { return static_cast<std::size_t>(n); };
+  return {size(a.rows()), size(a.cols()), size(c.cols()), rows_of<S>(a), rows_of<S>(b), rows_of<S>(c), alpha, add,
+          std::size_t{0}, size(c.cols())};
+}
+
+template <class S>
+class BlockedTest : public ::testing::Test {};
 using Scalars = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(BlockedTest, Scalars);
 
@@ -34,15 +38,15 @@ TYPED_TEST(BlockedTest, ProductsEqualTheirDefinitionsForEveryRemainder) {
   for (const Index m : {1, 47, 48, 49, 150}) {
     for (const Index n : {1, 17, 48, 96, 100, 203}) {
       for (const Index k : {1, 5, 300, 512, 513, 1030}) {
-        const Matrix<S> a = this->random(m, k, "a"), b = this->random(k, n, "b"), bt = b.transpose();
-        const Matrix<S> old = this->random(m, n, "c");
+        const Matrix<S> a = random<S>(m, k, "a"), b = random<S>(k, n, "b"), bt = b.transpose();
+        const Matrix<S> old = random<S>(m, n, "c");
         const Matrix<double> ab = a.template cast<double>() * b.template cast<double>();
         for (const bool add : {false, true}) {
           Matrix<double> want = 1.5 * ab;
           if (add) want += old.template cast<double>();
           Matrix<S> c = old, ct = old;
-          detail::blocked_a_b(this->product(a, b, c, S(1.5), add));
-          detail::blocked_a_bt(this->product(a, bt, ct, S(1.5), add));
+          detail::blocked_a_b(product<S>(a, b, c, S(1.5), add));
+          detail::blocked_a_bt(product<S>(a, bt, ct, S(1.5), add));
           // Partial sums of j products of normal numbers are about √j, and so many last places are rounded off: all k
           // roundings together about k/3. The largest of the deviations is some five times that.
           const double tolerance = 4 * std::numeric_limits<S>::epsilon() * static_cast<double>(k + 8);
@@ -58,16 +62,16 @@ TYPED_TEST(BlockedTest, ProductsEqualTheirDefinitionsForEveryRemainder) {
 TYPED_TEST(BlockedTest, ANumberDependsOnItsRowAndColumnAlone) {
   using S = TypeParam;
   const Index m = 150, k = 700, n = 130;
-  const Matrix<S> a = this->random(m, k, "a"), b = this->random(k, n, "b");
+  const Matrix<S> a = random<S>(m, k, "a"), b = random<S>(k, n, "b");
   Matrix<S> whole(m, n);
-  detail::blocked_a_b(this->product(a, b, whole, S(1), false));
+  detail::blocked_a_b(product<S>(a, b, whole, S(1), false));
   for (const auto& [row, rows, column, columns] :
        {std::tuple<Index, Index, Index, Index>{0, 70, 0, n}, {33, 5, 7, 50}, {149, 1, 129, 1}}) {
-    const Matrix<S> around = this->random(rows + 2, columns + 2, "c");
+    const Matrix<S> around = random<S>(rows + 2, columns + 2, "c");
     Matrix<S> c = around, want = around;
     want.block(1, 1, rows, columns) = whole.block(row, column, rows, columns);
-    detail::blocked_a_b(this->product(a.middleRows(row, rows), b.middleCols(column, columns),
-                                      c.block(1, 1, rows, columns), S(1), false));
+    detail::blocked_a_b(
+        product<S>(a.middleRows(row, rows), b.middleCols(column, columns), c.block(1, 1, rows, columns), S(1), false));
     EXPECT_EQ(c, want) << row << " " << column;
   }
 }

@@ -3,23 +3,9 @@
 /// OpenBLAS does for small products on some processors.
 #pragma once
 
-#include <cstddef>
-
 #include "tocca/linalg/product.h"
 
 namespace tocca::detail {
-
-/// Up to this many rows they were measured to be faster than OpenBLAS (docs/performance.md).
-inline constexpr std::size_t kSkinnyRows = 128;
-
-template <class S>
-bool is_small(const Product<S>& product) {
-  return product.m * product.k * product.n <= (std::size_t{1} << 20);
-}
-template <class S>
-bool has_few_rows(const Product<S>& product) {
-  return product.m <= kSkinnyRows || is_small(product);
-}
 
 /// A (m × k) and B (k × n).
 void skinny_a_b(const Product<float>& product);
