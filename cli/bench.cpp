@@ -78,9 +78,9 @@ class Problem {
   template <class S>
   [[nodiscard]] RowReader<S> reader() const {
     // Sample i is row i, and a step reads a run of them at a time.
-    return [this](Index view, std::span<const Index> samples, MatrixRef<S> out) {
+    return [this](Index view, std::span<const Index> samples, Index first, MatrixRef<S> out) {
       const auto& x = x_[static_cast<std::size_t>(view)];
-      out = x.middleRows(samples.front(), static_cast<Index>(samples.size())).template cast<S>();
+      out = x.block(samples.front(), first, out.rows(), out.cols()).template cast<S>();
     };
   }
 

@@ -179,9 +179,10 @@ long allocations_of(const Case& c) {
   for (const bool gaps : {false, true}) {
     for (const Index samples : {c.batch, c.batch - 11}) batches.push_back(batch_of(c, shape, samples, gaps));
   }
-  const RowReader<float> read = [](Index view, std::span<const Index> samples, MatrixRef<float> out) {
+  const RowReader<float> read = [](Index view, std::span<const Index> samples, Index first, MatrixRef<float> out) {
     for (Index i = 0; i < static_cast<Index>(samples.size()); ++i) {
-      for (Index j = 0; j < out.cols(); ++j) out(i, j) = static_cast<float>((i * 7 + j * (3 + view)) % 11) - 5;
+      for (Index j = 0; j < out.cols(); ++j)
+        out(i, j) = static_cast<float>((i * 7 + (first + j) * (3 + view)) % 11) - 5;
     }
   };
   Rng rng(2);

@@ -87,12 +87,13 @@ bool all_finite(const S* values, Index count) {
 
 /// Puts what stands for a missing value where a standardised row is not finite, or refuses the value.
 template <class S>
-void fill_missing(const Standardizer& by, const Views& views, const View& view, Index sample, RowRef<S> out) {
-  for (Index j = 0; j < out.size(); ++j) {
-    if (std::isfinite(out(j))) continue;
+void fill_missing(const Standardizer& by, const Views& views, const View& view, Index sample, Index first,
+                  RowRef<S> out) {
+  for (Index j = first; j < first + out.size(); ++j) {
+    if (std::isfinite(out(j - first))) continue;
     const double x = view.values.at(row_of(views, view, sample), j);
     if (!std::isnan(x) || by.missing != MissingValues::mean) refuse_value(views, view, sample, j, x);
-    out(j) = static_cast<S>((by.mean(j) - by.shift(j)) * by.scale(j));
+    out(j - first) = static_cast<S>((by.mean(j) - by.shift(j)) * by.scale(j));
   }
 }
 
@@ -157,7 +158,8 @@ MissingValues parse_missing_values(std::string_view text) { return parse_word(kP
 std::string_view name_of(MissingValues policy) { return word_of(kPolicies, policy); }
 
 template <class S>
-void Standardizer::read(const Views& views, Index v, std::span<const Index> samples, MatrixRef<S> out) const {
+void Standardizer::read(const Views& views, Index v, std::span<const Index> samples, MatrixRef<S> out,
+                        Index first) const {
   const View& view = views.views[static_cast<std::size_t>(v)];
   const Index columns = view.columns();
   if (columns != scale.size()) {
@@ -165,23 +167,31 @@ void Standardizer::read(const Views& views, Index v, std::span<const Index> samp
         fmt::format("view '{}'", view.name),
         fmt::format("wrong number of columns: got {}, need {} as in training; check the file", columns, scale.size()));
   }
-  view.values.visit([&](const auto* first, Index row_stride, Index column_stride) {
+  const Index count = out.cols();
+  if (first < 0 || count > columns - first) {
+    throw InputError(
+        fmt::format("view '{}'", view.name),
+        fmt::format("columns: got {} from {} on, the view has {}; read some of them", count, first, columns));
+  }
+  view.values.visit([&](const auto* values, Index row_stride, Index column_stride) {
     for (std::size_t i = 0; i < samples.size(); ++i) {
-      const auto* in = first + row_of(views, view, samples[i]) * row_stride;
+      const auto* in = values + first * column_stride + row_of(views, view, samples[i]) * row_stride;
       S* to = out.data() + static_cast<Index>(i) * out.outerStride();
       // A stride known to be 1 is what lets the compiler vectorise.
       if (column_stride == 1) {
-        convert(in, std::integral_constant<Index, 1>(), shift.data(), scale.data(), to, columns);
+        convert(in, std::integral_constant<Index, 1>(), shift.data() + first, scale.data() + first, to, count);
       } else {
-        convert(in, column_stride, shift.data(), scale.data(), to, columns);
+        convert(in, column_stride, shift.data() + first, scale.data() + first, to, count);
       }
-      if (!all_finite(to, columns)) fill_missing<S>(*this, views, view, samples[i], out.row(static_cast<Index>(i)));
+      if (!all_finite(to, count)) {
+        fill_missing<S>(*this, views, view, samples[i], first, out.row(static_cast<Index>(i)));
+      }
     }
   });
 }
 
-template void Standardizer::read<float>(const Views&, Index, std::span<const Index>, MatrixRef<float>) const;
-template void Standardizer::read<double>(const Views&, Index, std::span<const Index>, MatrixRef<double>) const;
+template void Standardizer::read<float>(const Views&, Index, std::span<const Index>, MatrixRef<float>, Index) const;
+template void Standardizer::read<double>(const Views&, Index, std::span<const Index>, MatrixRef<double>, Index) const;
 
 Standardizer fit_standardizer(const Views& views, Index v, Standardize mode, MissingValues missing,
                               const Context& context) {

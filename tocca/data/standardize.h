@@ -36,12 +36,13 @@ struct Standardizer {
   RowVector<double> scale;  ///< (d) 0 for a column that is constant in training
   std::vector<Index> constant;  ///< columns whose deviation is at most 1e-12 of their |mean|; they become exactly 0
 
-  /// Standardised rows of those samples (each must have the view), as (samples.size() × d).
+  /// Columns `first` to `first` + out.cols() of standardised rows of those samples (each must have the view), as
+  /// (samples.size() × at most d).
   /// Throws InputError naming view, sample and column of the first value that is not finite, unless `missing` is
   /// `mean` and it is a NaN. Infinities are never accepted, nor what is too large for S. Also thrown: the view has
   /// another number of columns than in training, a sample lacks the view.
   template <class S>
-  void read(const Views& views, Index view, std::span<const Index> samples, MatrixRef<S> out) const;
+  void read(const Views& views, Index view, std::span<const Index> samples, MatrixRef<S> out, Index first = 0) const;
 };
 
 /// Fits on the samples of `views` that have the view. Means and variances in float64, merged over fixed chunks.

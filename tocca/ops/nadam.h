@@ -64,10 +64,10 @@ struct OuterProduct {
   Rows<S> dx{nullptr, 0};
 };
 
-/// Place for what lies between, kept by callers that come back with every batch. `gradient` has a part for each thread.
+/// Place for what lies between, kept by callers that come back with every batch. `group` has a part for each thread.
 template <class S>
 struct OuterScratch {
-  std::vector<S> dy, dy_transposed, gradient;
+  std::vector<S> dy, dy_transposed, group;
 };
 
 /// One step with given gradients (n).

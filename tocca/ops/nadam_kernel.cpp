@@ -147,17 +147,26 @@ void input_gradient(D d, const OuterProduct<S>& g, std::size_t row, std::size_t 
   }
 }
 
+// The columns of x that a group of rows of weights belongs to. One below the other in x they may all fall into the same
+// few sets of the first-level cache.
+template <class S>
+ByColumns<S> pack_group(const OuterProduct<S>& g, std::size_t row, std::size_t count, S* packed) {
+  const hn::CappedTag<S, kGroup / 3> d;
+  pack_columns(d, Rows<const S>{g.x.at(0, row), g.x.stride}, g.samples, count, kGroup, packed);
+  return {packed, kGroup};
+}
+
 // The gradient of so many rows of weights, with room for a vector behind. A last panel that does not fill its
 // vectors comes first: what it writes beyond a row lies where the next row begins, and is written again.
 template <class D, class F, class S = hn::TFromD<D>>
-void weight_gradient(D d, const OuterProduct<S>& g, std::size_t row, std::size_t count, const S* dy, S* gradient,
+void weight_gradient(D d, const OuterProduct<S>& g, const ByColumns<S>& x, std::size_t count, const S* dy, S* gradient,
                      F& fetch) {
   for (const bool filled : {false, true}) {
     const S* panel = dy;
     Panels panels(g.columns, hn::Lanes(d));
     for (Panel p; panels.next(p); panel += p.full * g.samples) {
       if ((p.width == p.full) != filled) continue;
-      put_panel(d, p.vectors, count, g.samples, ByColumns<S>{g.x.at(0, row), g.x.stride}, panel, p.full,
+      put_panel(d, p.vectors, count, g.samples, x, panel, p.full,
                 TileTarget<S>{{gradient + p.first, g.columns}, p.full, 1, false}, fetch);
     }
   }
@@ -165,17 +174,19 @@ void weight_gradient(D d, const OuterProduct<S>& g, std::size_t row, std::size_t
 
 template <class S>
 std::size_t group_size(const OuterProduct<S>& g) {
-  // A line each for: where lines begin, where the parameters lie, what waits, and what is written behind the last row.
-  return kGroup * g.columns + 4 * kLine<S>;
+  // A line each for: where lines begin, the end of x, where the parameters lie, what waits, and what is written behind
+  // the last row.
+  return kGroup * (g.samples + g.columns) + 5 * kLine<S>;
 }
 
-// What all rows of weights need of dy, and room for the gradients of a group of rows for each of `threads`.
+// What all rows of weights need of dy, and room for a group of rows, its part of x and its gradients, for each of
+// `threads`.
 template <class S>
 void prepare(const OuterProduct<S>& g, OuterScratch<S>& scratch, std::size_t threads) {
   const hn::ScalableTag<S> d;
   pack_panels(d, g, scratch.dy);
   if (g.dx.data) pack_transposed(d, g, scratch.dy_transposed);
-  scratch.gradient.resize(threads * group_size(g));
+  scratch.group.resize(threads * group_size(g));
 }
 
 // `first` to before `last`, in a thread with that number.
@@ -188,7 +199,8 @@ void update_rows(const NadamStep& step, const OuterProduct<S>& g, const NadamArr
   // Gradients lie like their parameters in relation to the boundaries of cache lines, so that no vector of them crosses
   // one. (The moments lie like the parameters as well, since their buffers have the same layout.) What does not fill a
   // vector at the end of a group of rows waits for the next group: it lies in front of that one's.
-  S* const line = aligned(scratch.gradient.data() + thread * group_size(g));
+  S* const packed = aligned(scratch.group.data() + thread * group_size(g));
+  S* const line = packed + divide_up(kGroup * g.samples, kLine<S>) * kLine<S>;
   const std::size_t offset = reinterpret_cast<std::uintptr_t>(a.parameters) / sizeof(S) % kLine<S>;
   std::size_t begin = first * g.columns;  // where the gradients that wait begin
   for (std::size_t row = first; row < last; row += kGroup) {
@@ -197,7 +209,8 @@ void update_rows(const NadamStep& step, const OuterProduct<S>& g, const NadamArr
     Fetch<3> fetch({a.parameters, a.first, a.second}, end * sizeof(S),
                    std::min(end + kGroup * g.columns, size) * sizeof(S));
     if (g.dx.data) input_gradient(d, g, row, count, a.parameters, aligned(scratch.dy_transposed.data()), fetch);
-    weight_gradient(d, g, row, count, aligned(scratch.dy.data()), gradient + (row * g.columns - begin), fetch);
+    weight_gradient(d, g, pack_group(g, row, count, packed), count, aligned(scratch.dy.data()),
+                    gradient + (row * g.columns - begin), fetch);
     const NadamArrays<S> waiting{a.parameters + begin, a.first + begin, a.second + begin};
     std::size_t done = 0;
     if (const std::size_t past = (offset + begin) % lanes; past != 0) {
@@ -244,8 +257,8 @@ bool update_without_sums(const NadamStep& step, const NadamArrays<S>& arrays, co
     return true;
   }
   if (g.samples > 0) return false;
-  scratch.gradient.assign(size, S(0));
-  nadam_update(step, arrays, std::span<const S>(scratch.gradient.data(), size));
+  scratch.group.assign(size, S(0));
+  nadam_update(step, arrays, std::span<const S>(scratch.group.data(), size));
   return true;
 }
 

@@ -58,9 +58,10 @@ struct CutProblem {
 
   template <class S>
   [[nodiscard]] RowReader<S> reader() const {
-    return [this](Index view, std::span<const Index> samples, MatrixRef<S> out) {
+    return [this](Index view, std::span<const Index> samples, Index first, MatrixRef<S> out) {
       for (std::size_t i = 0; i < samples.size(); ++i) {
-        out.row(static_cast<Index>(i)) = x[static_cast<std::size_t>(view)].row(samples[i]).template cast<S>();
+        const auto row = x[static_cast<std::size_t>(view)].row(samples[i]);
+        out.row(static_cast<Index>(i)) = row.segment(first, out.cols()).template cast<S>();
       }
     };
   }

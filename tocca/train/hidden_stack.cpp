@@ -31,8 +31,14 @@ std::uint64_t HiddenStack<S>::dropout_key(const Rng& rng, std::size_t layer) con
 }
 
 template <class S>
+MatrixMap<S> HiddenStack<S>::first_product(Index rows) {
+  Matrix<S>& product = layers_.front().activated;
+  return {product.data(), rows, product.cols()};
+}
+
+template <class S>
 void HiddenStack<S>::forward(const Network<S>& network, MatrixMap<S> input, double rate, const Rng& rng,
-                             const Pieces& pieces) {
+                             const Pieces& pieces, bool has_product) {
   rows_ = input.rows();
   input_ = input.data();
   columns_ = input.cols();
@@ -41,7 +47,9 @@ void HiddenStack<S>::forward(const Network<S>& network, MatrixMap<S> input, doub
     const HiddenSlots& slots = slots_[l];
     Layer& layer = layers_[l];
     const RowVector<S> later;  // the bias is added on the way through ReLU
-    dense_forward<S>(input_of(l), p[slots.weight], later, top(layer.activated), pieces);
+    if (l > 0 || !has_product) {
+      dense_forward<S>(input_of(l), p[slots.weight], later, top(layer.activated), pieces);
+    }
     relu_batch_norm_forward<S>(top(layer.activated), p[slots.bias].row(0), p[slots.scale].row(0), p[slots.shift].row(0),
                                layer.norm, top(layer.output), pieces);
     if (rate > 0) dropout<S>(top(layer.output), rate, dropout_key(rng, l));

@@ -21,8 +21,11 @@ class HiddenStack {
   /// For batches of up to `capacity` rows. `name` tells the random numbers of dropout from those of other stacks.
   HiddenStack(const std::vector<HiddenSlots>& slots, Index capacity, std::string_view name);
 
-  /// From `input` (m × in) to what output() returns, in training mode.
-  void forward(const Network<S>& network, MatrixMap<S> input, double dropout, const Rng& rng, const Pieces& pieces);
+  /// Where the product of the input with the first weights goes (rows × width), for who makes it before forward().
+  [[nodiscard]] MatrixMap<S> first_product(Index rows);
+  /// From `input` (m × in) to what output() returns, in training mode. `has_product`: the first product is there.
+  void forward(const Network<S>& network, MatrixMap<S> input, double dropout, const Rng& rng, const Pieces& pieces,
+               bool has_product = false);
   /// (m × width of the last layer); without layers the input itself.
   [[nodiscard]] MatrixMap<S> output();
   /// Running statistics of batch norm move on by the batch.

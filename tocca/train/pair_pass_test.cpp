@@ -26,7 +26,7 @@ TEST(PairPass, ARowWithoutAPartnerIsProjectedWithTheSameWeightsAndTakesThemAsCon
     const Index rows = view == 0 ? 8 : 9;
     views.emplace_back(network, view, 10);
     views.back().input(rows) = random_matrix(rng, rows, shape.inputs[static_cast<std::size_t>(view)]);
-    views.back().forward(network, {}, Rng(3));
+    views.back().forward(network, 0, Rng(3));
   }
   PairPass<double> pair(network, 0, 10);
   const BatchRows row_of = {{0, 1, 2, 3, 4, 5, 6, 7, -1, -1}, {0, 1, 2, -1, 3, 4, 5, 6, 7, 8}};

@@ -17,7 +17,7 @@ Matrix<float> project_or_encode(const Network<float>& network, Index view, std::
   if ((z.array() != 0).any()) return z;
   context.parallel_rows(z.rows(), [&](Index first, Index rows) {
     Matrix<float> x(rows, network.shape.inputs[static_cast<std::size_t>(view)]);
-    data.read(view, samples.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows)), x);
+    data.read(view, samples.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows)), 0, x);
     z.middleRows(first, rows) = activations<float>(network, view, x);
   });
   return z;

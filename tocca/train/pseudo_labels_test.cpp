@@ -17,10 +17,11 @@ using tocca::testing::error_message;
 using tocca::testing::make_shared;
 
 TrainingData data_of(const Dataset& d) {
-  return {&d, [&d](Index view, std::span<const Index> samples, MatrixRef<float> out) {
-            Matrix<double> rows(out.rows(), out.cols());
-            d.views.views[static_cast<std::size_t>(view)].values.read_rows(samples, rows);
-            out = rows.cast<float>();
+  return {&d, [&d](Index view, std::span<const Index> samples, Index first, MatrixRef<float> out) {
+            const View& from = d.views.views[static_cast<std::size_t>(view)];
+            Matrix<double> rows(out.rows(), from.columns());
+            from.values.read_rows(samples, rows);
+            out = rows.middleCols(first, out.cols()).cast<float>();
           }};
 }
 

@@ -17,6 +17,10 @@ constexpr Index kColumnsToPass = 2048;
 constexpr Index kPieceOfOneView = 256;
 constexpr Index kPiece = 1024;
 
+std::span<const Index> some(const std::vector<Index>& samples, Index first, Index count) {
+  return std::span(samples).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+}
+
 }  // namespace
 
 template <class S>
@@ -26,18 +30,15 @@ TrainingStep<S>::TrainingStep(Network<S>& network, const Objective& objective, I
       context_(context),
       terms_(network.encoders.size()),
       scratch_(network.encoders.size()),
+      input_layers_(network.shape, capacity),
       gradients_(network.parameter_layout),
-      first_moments_(network.parameter_layout),
-      second_moments_(network.parameter_layout) {
+      optimizer_(network) {
   objective.validate(network.shape);
   for (std::size_t p = 0; p < network.pairs.size(); ++p) pairs_.emplace_back(network, p, capacity);
   for (Index v = 0; v < network.views(); ++v) {
+    first_gradients_.emplace_back(nullptr, 0, 0);
     passes_.emplace_back(network, v, capacity);
-    head_gradients_.emplace_back();
-    for (const HeadShape& head : network.shape.heads) {
-      head_gradients_.back().push_back(
-          {Matrix<S>::Zero(network.shape.components, head.outputs), RowVector<S>::Zero(head.outputs), Matrix<S>()});
-    }
+    heads_.emplace_back(network.shape, v);
   }
 }
 
@@ -48,37 +49,23 @@ void TrainingStep<S>::set_objective(const Objective& objective) {
 }
 
 template <class S>
-void TrainingStep<S>::save_optimizer(TensorFile& file) const {
-  add_values(file, "optimizer.first_moments", first_moments_.values());
-  add_values(file, "optimizer.second_moments", second_moments_.values());
-  add_values(file, "optimizer.schedule", Vector<double>{{schedule_.step, schedule_.momentum_product}});
-}
-
-template <class S>
-void TrainingStep<S>::load_optimizer(const TensorFile& file) {
-  read_values(file, "optimizer.first_moments", first_moments_.values());
-  read_values(file, "optimizer.second_moments", second_moments_.values());
-  Vector<double> schedule(2);
-  read_values(file, "optimizer.schedule", schedule);
-  schedule_ = {schedule(0), schedule(1)};
-}
-
-template <class S>
 LossTerms TrainingStep<S>::gradients(const Batch& batch, const RowReader<S>& read, const Rng& rng) {
-  return run(batch, read, rng, false);
+  const Pieces pieces = pieces_of(batch);
+  return run({batch, read, nullptr, rng, pieces, false, shares_inputs(pieces)});
 }
 
 template <class S>
 LossTerms TrainingStep<S>::step(const Batch& batch, const RowReader<S>& read, const Rng& rng,
-                                const NadamOptions& options) {
-  nadam_ = options;
-  coefficients_ = schedule_.next(options);
-  return run(batch, read, rng, true);
+                                const NadamOptions& options, const RowChange<S>& change) {
+  optimizer_.begin(options, objective_.weight_decay);
+  const Pieces pieces = pieces_of(batch);
+  return run({batch, read, change ? &change : nullptr, rng, pieces, true, shares_inputs(pieces)});
 }
 
 template <class S>
-LossTerms TrainingStep<S>::run(const Batch& batch, const RowReader<S>& read, const Rng& rng, bool with_update) {
-  forward(batch, read, rng);
+LossTerms TrainingStep<S>::run(const Job& job) {
+  const Batch& batch = job.batch;
+  forward(job);
   // Views without a common space have nothing to agree on.
   const bool distance = network_.shape.shared_head && objective_.agreement == Agreement::l2;
   const Index pairs = distance ? count_pairs(batch.row_of) : 0;
@@ -86,10 +73,9 @@ LossTerms TrainingStep<S>::run(const Batch& batch, const RowReader<S>& read, con
   for (ViewPass<S>& pass : passes_) projections_.push_back(pass.z());
   couple(batch);
   const bool back_together = objective_.task == Task::ranking || uses_cca_layer();
-  const Pieces pieces = pieces_of(batch);
   const auto back = [&](std::size_t v) {
-    encoder_backward(v, rng, with_update, pieces);
-    if (with_update) update_encoder(v);
+    encoder_backward(v, job);
+    if (job.with_update) update_encoder(v);
   };
   if (back_together) {
     each_view([&](std::size_t v) { losses(v, batch, pairs); });
@@ -101,12 +87,13 @@ LossTerms TrainingStep<S>::run(const Batch& batch, const RowReader<S>& read, con
       back(v);
     });
   }
-  collect_head_gradients();
+  if (job.shares_inputs) first_weights_backward(job);
+  for (const HeadPass<S>& heads : heads_) heads.collect(network_, gradients_);
   // Without a gradient weight decay alone would wear the head away.
-  if (with_update && objective_.task == Task::heads) {
+  if (job.with_update && objective_.task == Task::heads) {
     for (const HeadSlots& head : network_.heads) {
-      update(head.weight);
-      update(head.bias);
+      optimizer_.update(head.weight, gradients_);
+      optimizer_.update(head.bias, gradients_);
     }
   }
   LossTerms sum = coupled_;
@@ -138,20 +125,78 @@ void TrainingStep<S>::each_view(FunctionRef<void(std::size_t)> work) {
 }
 
 template <class S>
-void TrainingStep<S>::forward(const Batch& batch, const RowReader<S>& read, const Rng& rng) {
-  const Pieces pieces = pieces_of(batch);
+void TrainingStep<S>::forward(const Job& job) {
+  for (std::size_t v = 0; v < passes_.size(); ++v) passes_[v].input(static_cast<Index>(job.batch.samples[v].size()));
+  if (job.shares_inputs) first_products(job);
   each_view([&](std::size_t v) {
-    const auto& samples = batch.samples[v];
     ViewPass<S>& pass = passes_[v];
-    MatrixMap<S> input = pass.input(static_cast<Index>(samples.size()));
-    if (!samples.empty()) {
-      pieces.over_rows(input.rows(), [&](Index first, Index count) {
-        const auto some = std::span(samples).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
-        read(static_cast<Index>(v), some, input.middleRows(first, count));
+    if (pass.rows() == 0) return;
+    if (job.shares_inputs) {
+      input_layers_.add_parts(static_cast<Index>(v), pass.first_product());
+    } else {
+      job.pieces.over_rows(pass.rows(), [&](Index first, Index count) {
+        job.read(static_cast<Index>(v), some(job.batch.samples[v], first, count), 0,
+                 pass.input().middleRows(first, count));
       });
+      alter(v, job);
     }
-    mix(v, batch);
-    pass.forward(network_, objective_.perturbation, rng, pieces);
+    pass.forward(network_, objective_.perturbation.dropout, job.rng, job.pieces, job.shares_inputs);
+  });
+}
+
+// What training does to rows that have been read.
+template <class S>
+void TrainingStep<S>::alter(std::size_t v, const Job& job) {
+  ViewPass<S>& pass = passes_[v];
+  if (pass.rows() == 0) return;
+  if (job.change != nullptr) {
+    const Rng rng = job.rng.split("augment");
+    job.pieces.over_rows(pass.rows(), [&](Index first, Index count) {
+      (*job.change)(static_cast<Index>(v), some(job.batch.samples[v], first, count),
+                    pass.input().middleRows(first, count), rng);
+    });
+  }
+  mix(v, job.batch);
+  pass.perturb(objective_.perturbation, job.rng);
+}
+
+// Every thread reads the columns that it multiplies, unless something is done to whole rows in between.
+template <class S>
+void TrainingStep<S>::first_products(const Job& job) {
+  const bool alters = job.change != nullptr || !job.batch.partner.empty() || objective_.perturbation.of_inputs() ||
+                      network_.shape.reconstructs;
+  const auto multiply = [&](const InputPart& part) {
+    ViewPass<S>& pass = passes_[static_cast<std::size_t>(part.view)];
+    const auto weights = network_.parameters[network_.encoder(part.view).hidden.front().weight];
+    const RowVector<S> later;  // the bias is added on the way through ReLU
+    dense_forward<S>(pass.input().middleCols(part.first, part.count), weights.middleRows(part.first, part.count), later,
+                     input_layers_.target(part, pass.first_product()), job.pieces);
+  };
+  const auto each_part = [&](auto work) {
+    input_layers_.each_part(context_, [&](const InputPart& part, std::size_t) {
+      if (passes_[static_cast<std::size_t>(part.view)].rows() > 0) work(part);
+    });
+  };
+  each_part([&](const InputPart& part) {
+    const auto v = static_cast<std::size_t>(part.view);
+    job.read(part.view, job.batch.samples[v], part.first, passes_[v].input().middleCols(part.first, part.count));
+    if (!alters) multiply(part);
+  });
+  if (!alters) return;
+  each_view([&](std::size_t v) { alter(v, job); });
+  each_part(multiply);
+}
+
+// The way back through the first products, where they were shared.
+template <class S>
+void TrainingStep<S>::first_weights_backward(const Job& job) {
+  const MatrixMap<S> nobody(nullptr, 0, 0);
+  input_layers_.each_part(context_, [&](const InputPart& part, std::size_t task) {
+    const auto v = static_cast<std::size_t>(part.view);
+    if (passes_[v].rows() == 0) return;
+    weight_backward({network_.encoders[v].hidden.front().weight, part.first,
+                     passes_[v].input().middleCols(part.first, part.count), first_gradients_[v]},
+                    nobody, scratch_[task].outer, job);
   });
 }
 
@@ -203,51 +248,9 @@ void TrainingStep<S>::mix(std::size_t v, const Batch& batch) {
   }
 }
 
-// Loss of a head's outputs, which become its gradient. The loss of a mixed row is the mean of those with either's
-// targets, weighted by their shares.
-template <class S>
-double TrainingStep<S>::loss_of_head(std::size_t v, std::size_t h, const Batch& batch) {
-  const HeadShape& head = network_.shape.heads[h];
-  static const HeadLossOptions kPlain;
-  const HeadLossOptions& options = objective_.head_options.empty() ? kPlain : objective_.head_options[h];
-  const KnownTargets own = batch.known(v, head.target);
-  const MatrixMap<S> outputs = passes_[v].outputs(h);
-  Workspace& work = scratch_[v].work;
-  if (batch.partner.empty()) return tocca::head_loss<S>(head.kind, own, options, outputs, work);
-  const Workspace::Frame frame(work);
-  MatrixMap<S> other_gradient = work.matrix<S>(outputs.rows(), outputs.cols());
-  other_gradient = outputs;
-  const KnownTargets mixed = own.select(batch.partner[v], work);
-  const double share = batch.own_share;
-  const double loss = tocca::head_loss<S>(head.kind, own, options, outputs, work);
-  const double other = tocca::head_loss<S>(head.kind, mixed, options, other_gradient, work);
-  passes_[v].outputs(h) = static_cast<S>(share) * outputs + static_cast<S>(1 - share) * other_gradient;
-  return share * loss + (1 - share) * other;
-}
-
-template <class S>
-void TrainingStep<S>::head_losses(std::size_t v, const Batch& batch) {
-  ViewPass<S>& pass = passes_[v];
-  const auto& p = network_.parameters;
-  for (std::size_t h = 0; h < network_.shape.heads.size(); ++h) {
-    const HeadSlots& head = network_.head(h, static_cast<Index>(v));
-    dense_forward<S>(pass.z(), p[head.weight], p[head.bias].row(0), pass.outputs(h));
-    const double weight = objective_.head_weight(h);
-    terms_[v].task += weight * loss_of_head(v, h, batch);
-    if (weight != 1) pass.outputs(h) *= static_cast<S>(weight);
-    dense_backward_weight<S>(pass.z(), pass.outputs(h), head_gradients_[v][h].weight);
-    dense_backward_bias<S>(pass.outputs(h), head_gradients_[v][h].bias, head_gradients_[v][h].scratch);
-    dense_backward_input<S>(pass.outputs(h), p[head.weight], h == 0 ? pass.dz() : pass.head_dz());
-    if (h > 0) pass.dz() += pass.head_dz();
-  }
-}
-
 template <class S>
 void TrainingStep<S>::clear_gradients(std::size_t v) {
-  for (HeadGradient& head : head_gradients_[v]) {
-    head.weight.setZero();
-    head.bias.setZero();
-  }
+  heads_[v].clear();
   const EncoderSlots& e = network_.encoders[v];
   for (const HiddenSlots& h : e.hidden) {
     for (const Slot* slot : {&h.weight, &h.bias, &h.scale, &h.shift}) gradients_[*slot].setZero();
@@ -262,26 +265,26 @@ void TrainingStep<S>::clear_gradients(std::size_t v) {
 
 template <class S>
 void TrainingStep<S>::product_backward(std::size_t v, const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy,
-                                       MatrixMap<S> dx, bool with_update, const Pieces& pieces) {
-  const bool fuses = with_update && x.rows() <= kRowsToFuse;
-  const bool passes_once = fuses && dy.cols() <= kColumnsToPass;
-  if (dx.cols() > 0 && !passes_once) dense_backward_input<S>(dy, network_.parameters[weight], dx, pieces);
-  if (!fuses) {
-    pieces.over_columns(x.cols(), [&](Index first, Index count) {
-      dense_backward_weight<S>(x.middleCols(first, count), dy, gradients_[weight].middleRows(first, count));
-      if (with_update) update(weight, first, count);
-    });
+                                       MatrixMap<S> dx, const Job& job) {
+  if (job.shares_inputs && x.data() == passes_[v].input().data()) {
+    new (&first_gradients_[v]) MatrixMap<S>(dy);
     return;
   }
-  const auto size = [](Index i) { return static_cast<std::size_t>(i); };
-  nadam_update(nadam_step(weight), arrays(weight),
-               OuterProduct<S>{{x.data(), size(x.cols())},
-                               {dy.data(), size(dy.cols())},
-                               size(x.rows()),
-                               size(x.cols()),
-                               size(dy.cols()),
-                               {passes_once && dx.cols() > 0 ? dx.data() : nullptr, size(dx.cols())}},
-               scratch_[v].outer, pieces);
+  const bool passes_once = job.with_update && x.rows() <= kRowsToFuse && dy.cols() <= kColumnsToPass;
+  const MatrixMap<S> nobody(nullptr, 0, 0);
+  if (dx.cols() > 0 && !passes_once) dense_backward_input<S>(dy, network_.parameters[weight], dx, job.pieces);
+  weight_backward({weight, 0, x, dy}, passes_once ? dx : nobody, scratch_[v].outer, job);
+}
+
+template <class S>
+void TrainingStep<S>::weight_backward(const WeightRows<S>& rows, MatrixMap<S> dx, OuterScratch<S>& scratch,
+                                      const Job& job) {
+  if (job.with_update && rows.x.rows() <= kRowsToFuse) return optimizer_.update(rows, dx, scratch, job.pieces);
+  job.pieces.over_columns(rows.x.cols(), [&](Index from, Index count) {
+    const Index first = rows.first + from;
+    dense_backward_weight<S>(rows.x.middleCols(from, count), rows.dy, gradients_[rows.weight].middleRows(first, count));
+    if (job.with_update) optimizer_.update(rows.weight, first, count, gradients_);
+  });
 }
 
 // Every loss of one view with its gradient with respect to Z; those of A alone come on the way back.
@@ -294,7 +297,7 @@ void TrainingStep<S>::losses(std::size_t v, const Batch& batch, Index pairs) {
     return;
   }
   if (objective_.task == Task::heads) {
-    head_losses(v, batch);
+    terms_[v].task = heads_[v].losses(network_, objective_, batch, pass);
   } else {
     pass.dz().setZero();
   }
@@ -307,7 +310,7 @@ void TrainingStep<S>::losses(std::size_t v, const Batch& batch, Index pairs) {
 }
 
 template <class S>
-void TrainingStep<S>::encoder_backward(std::size_t v, const Rng& rng, bool with_update, const Pieces& pieces) {
+void TrainingStep<S>::encoder_backward(std::size_t v, const Job& job) {
   ViewPass<S>& pass = passes_[v];
   if (pass.rows() == 0) return;
   pass.backward_projection();
@@ -321,56 +324,14 @@ void TrainingStep<S>::encoder_backward(std::size_t v, const Rng& rng, bool with_
   }
   const double dropout = objective_.perturbation.dropout;
   const auto take = [&](const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy, MatrixMap<S> dx) {
-    product_backward(v, weight, x, dy, dx, with_update, pieces);
+    product_backward(v, weight, x, dy, dx, job);
   };
   if (network_.shape.reconstructs) {
     terms_[v].reconstruction =
-        pass.reconstruction(network_, objective_.reconstruction_weight, dropout, rng, gradients_, take, pieces);
+        pass.reconstruction(network_, objective_.reconstruction_weight, dropout, job.rng, gradients_, take, job.pieces);
   }
   if (network_.shape.private_components > 0) terms_[v].separation = pass.separation(objective_.private_weight);
-  pass.backward_encoder(network_, dropout, rng, gradients_, take, pieces);
-}
-
-template <class S>
-void TrainingStep<S>::collect_head_gradients() {
-  for (std::size_t v = 0; v < passes_.size(); ++v) {
-    for (std::size_t h = 0; h < network_.shape.heads.size(); ++h) {
-      const HeadSlots& head = network_.head(h, static_cast<Index>(v));
-      const HeadGradient& gradient = head_gradients_[v][h];
-      if (v == 0 || !network_.shape.shared_head) {
-        gradients_[head.weight] = gradient.weight;
-        gradients_[head.bias] = gradient.bias;
-      } else {
-        gradients_[head.weight] += gradient.weight;
-        gradients_[head.bias] += gradient.bias;
-      }
-    }
-  }
-}
-
-template <class S>
-NadamStep TrainingStep<S>::nadam_step(const Slot& slot) const {
-  return {nadam_, coefficients_, slot.decays ? 2 * objective_.weight_decay : 0};
-}
-
-template <class S>
-NadamArrays<S> TrainingStep<S>::arrays(const Slot& slot) {
-  const auto at = [&](Buffer<S>& buffer) { return buffer.values().data() + slot.offset; };
-  return {at(network_.parameters), at(first_moments_), at(second_moments_)};
-}
-
-template <class S>
-void TrainingStep<S>::update(const Slot& slot) {
-  update(slot, 0, slot.rows);
-}
-
-template <class S>
-void TrainingStep<S>::update(const Slot& slot, Index first, Index rows) {
-  const Index at = first * slot.columns;
-  const NadamArrays<S> all = arrays(slot);
-  const S* const gradient = gradients_.values().data() + slot.offset + at;
-  nadam_update(nadam_step(slot), NadamArrays<S>{all.parameters + at, all.first + at, all.second + at},
-               std::span(gradient, static_cast<std::size_t>(rows * slot.columns)));
+  pass.backward_encoder(network_, dropout, job.rng, gradients_, take, job.pieces);
 }
 
 // What the way back has not updated yet: everything of a view that was left out, otherwise all but the weights.
@@ -380,16 +341,16 @@ void TrainingStep<S>::update_encoder(std::size_t v) {
   const bool left_out = passes_[v].rows() == 0;
   const auto update_hidden = [&](const std::vector<HiddenSlots>& layers) {
     for (const HiddenSlots& h : layers) {
-      for (const Slot* slot : {&h.bias, &h.scale, &h.shift}) update(*slot);
-      if (left_out) update(h.weight);
+      for (const Slot* slot : {&h.bias, &h.scale, &h.shift}) optimizer_.update(*slot, gradients_);
+      if (left_out) optimizer_.update(h.weight, gradients_);
     }
   };
   update_hidden(e.hidden);
-  if (left_out) update(e.output_weight);
+  if (left_out) optimizer_.update(e.output_weight, gradients_);
   if (!network_.shape.reconstructs) return;
   update_hidden(e.decoder);
-  update(e.decoder_bias);
-  if (left_out) update(e.decoder_weight);
+  optimizer_.update(e.decoder_bias, gradients_);
+  if (left_out) optimizer_.update(e.decoder_weight, gradients_);
 }
 
 template class TrainingStep<float>;

@@ -9,12 +9,13 @@
 #include "tocca/core/context.h"
 #include "tocca/core/rng.h"
 #include "tocca/model/network.h"
-#include "tocca/model/safetensors.h"
 #include "tocca/ops/decorrelation.h"
 #include "tocca/ops/lda_loss.h"
-#include "tocca/ops/nadam.h"
 #include "tocca/train/batch.h"
+#include "tocca/train/head_pass.h"
+#include "tocca/train/input_layers.h"
 #include "tocca/train/objective.h"
+#include "tocca/train/optimizer.h"
 #include "tocca/train/pair_pass.h"
 #include "tocca/train/view_pass.h"
 
@@ -34,10 +35,15 @@ struct LossTerms {
   }
 };
 
-/// Puts standardised rows of those samples of a view into `out` (samples.size() × d_v). Called from several threads at
-/// once, for different views and for different parts of one view's batch, in any order.
+/// Puts columns `first` to `first` + out.cols() of standardised rows of those samples of a view into `out`
+/// (samples.size() × at most d_v). Called from several threads at once, for different views and for different parts of
+/// one view's batch, in any order.
 template <class S>
-using RowReader = std::function<void(Index view, std::span<const Index> samples, MatrixRef<S> out)>;
+using RowReader = std::function<void(Index view, std::span<const Index> samples, Index first, MatrixRef<S> out)>;
+/// Changes rows that were just read for a training batch (augmentation; samples.size() × d_v), likewise; depends on
+/// `rng` and the samples alone.
+template <class S>
+using RowChange = std::function<void(Index view, std::span<const Index> samples, MatrixRef<S> rows, const Rng& rng)>;
 
 template <class S>
 class TrainingStep {
@@ -48,11 +54,11 @@ class TrainingStep {
   /// Loss and gradients (without weight decay's part) at the current parameters; running statistics move on.
   LossTerms gradients(const Batch& batch, const RowReader<S>& read, const Rng& rng);
   /// The same, then one Nadam step with weight decay.
-  LossTerms step(const Batch& batch, const RowReader<S>& read, const Rng& rng, const NadamOptions& options);
+  LossTerms step(const Batch& batch, const RowReader<S>& read, const Rng& rng, const NadamOptions& options,
+                 const RowChange<S>& change = {});
 
-  /// Moments and where the optimiser stands, to a file and back. Throws InputError for a file of another network.
-  void save_optimizer(TensorFile& file) const;
-  void load_optimizer(const TensorFile& file);
+  [[nodiscard]] Optimizer<S>& optimizer() { return optimizer_; }
+  [[nodiscard]] const Optimizer<S>& optimizer() const { return optimizer_; }
 
   /// From now on another objective; moments and statistics stay.
   void set_objective(const Objective& objective);
@@ -63,11 +69,6 @@ class TrainingStep {
   [[nodiscard]] ViewPass<S>& view(Index v) { return passes_[static_cast<std::size_t>(v)]; }
 
  private:
-  struct HeadGradient {
-    Matrix<S> weight;
-    RowVector<S> bias;
-    Matrix<S> scratch;
-  };
   // What one view needs for itself besides its pass.
   struct ViewScratch {
     OuterScratch<S> outer;
@@ -76,44 +77,52 @@ class TrainingStep {
     Workspace work;
   };
 
+  [[nodiscard]] bool shares_inputs(const Pieces& pieces) const { return input_layers_.shared() && !pieces.cut(); }
   [[nodiscard]] Pieces pieces_of(const Batch& batch) const;
   void each_view(FunctionRef<void(std::size_t)> work);
-  void forward(const Batch& batch, const RowReader<S>& read, const Rng& rng);
+  // What one run is made with.
+  struct Job {
+    const Batch& batch;
+    const RowReader<S>& read;
+    const RowChange<S>* change;  // null: rows stay as they are read
+    const Rng& rng;
+    Pieces pieces;
+    bool with_update;
+    bool shares_inputs;  // parts of the first layers' products go to other threads
+  };
+  void forward(const Job& job);
+  void alter(std::size_t v, const Job& job);
+  void first_products(const Job& job);
+  void first_weights_backward(const Job& job);
   [[nodiscard]] bool uses_cca_layer() const {
     return network_.shape.projection == Projection::cca && !objective_.skip_cca_layer;
   }
   void couple(const Batch& batch);
   void losses(std::size_t v, const Batch& batch, Index pairs);
   void couple_back();
-  void encoder_backward(std::size_t v, const Rng& rng, bool with_update, const Pieces& pieces);
+  void encoder_backward(std::size_t v, const Job& job);
   void product_backward(std::size_t v, const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy, MatrixMap<S> dx,
-                        bool with_update, const Pieces& pieces);
+                        const Job& job);
+  void weight_backward(const WeightRows<S>& rows, MatrixMap<S> dx, OuterScratch<S>& scratch, const Job& job);
   void clear_gradients(std::size_t v);
-  void head_losses(std::size_t v, const Batch& batch);
-  double loss_of_head(std::size_t v, std::size_t h, const Batch& batch);
   void mix(std::size_t v, const Batch& batch);
-  void collect_head_gradients();
-  [[nodiscard]] NadamStep nadam_step(const Slot& slot) const;
-  [[nodiscard]] NadamArrays<S> arrays(const Slot& slot);
-  void update(const Slot& slot);
-  void update(const Slot& slot, Index first, Index rows);
   void update_encoder(std::size_t v);
-  LossTerms run(const Batch& batch, const RowReader<S>& read, const Rng& rng, bool with_update);
+  LossTerms run(const Job& job);
 
   Network<S>& network_;
   Objective objective_;
   Context context_;
   std::vector<ViewPass<S>> passes_;
-  std::vector<PairPass<S>> pairs_;                         // where the network keeps pairs
-  LossTerms coupled_;                                      // terms of all pairs
-  std::vector<std::vector<HeadGradient>> head_gradients_;  // (V × heads), added in the order of the views
-  std::vector<LossTerms> terms_;                           // one a view
-  std::vector<ViewScratch> scratch_;                       // one a view
-  std::vector<MatrixMap<S>> projections_;                  // Z of every view in this batch
-  Buffer<S> gradients_, first_moments_, second_moments_;
-  NadamSchedule schedule_;
-  NadamOptions nadam_;
-  NadamCoefficients coefficients_;
+  std::vector<HeadPass<S>> heads_;
+  std::vector<PairPass<S>> pairs_;         // where the network keeps pairs
+  LossTerms coupled_;                      // terms of all pairs
+  std::vector<LossTerms> terms_;           // one a view
+  std::vector<ViewScratch> scratch_;       // one a view
+  std::vector<MatrixMap<S>> projections_;  // Z of every view in this batch
+  InputLayers<S> input_layers_;
+  std::vector<MatrixMap<S>> first_gradients_;  // where inputs are shared, of each view's first_product()
+  Buffer<S> gradients_;
+  Optimizer<S> optimizer_;
 };
 
 }  // namespace tocca

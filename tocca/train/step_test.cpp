@@ -251,9 +251,9 @@ TEST(TrainingStep, FloatFollowsDouble) {
   const Batch batch = make_batch(p.data, all);
   TrainingStep<double> a(network, p.objective, 16, Context{});
   TrainingStep<float> b(single, p.objective, 16, Context{});
-  const RowReader<float> read = [&](Index view, std::span<const Index> samples, MatrixRef<float> out) {
+  const RowReader<float> read = [&](Index view, std::span<const Index> samples, Index first, MatrixRef<float> out) {
     Matrix<double> rows(out.rows(), out.cols());
-    p.reader()(view, samples, rows);
+    p.reader()(view, samples, first, rows);
     out = rows.cast<float>();
   };
   a.gradients(batch, p.reader(), Rng(1));

@@ -20,9 +20,9 @@ struct Problem {
   std::vector<std::vector<Index>> batches;
 
   [[nodiscard]] RowReader<double> reader() const {
-    return [this](Index view, std::span<const Index> samples, MatrixRef<double> out) {
+    return [this](Index view, std::span<const Index> samples, Index first, MatrixRef<double> out) {
       for (std::size_t i = 0; i < samples.size(); ++i) {
-        out.row(static_cast<Index>(i)) = x[static_cast<std::size_t>(view)].row(samples[i]);
+        out.row(static_cast<Index>(i)) = x[static_cast<std::size_t>(view)].row(samples[i]).segment(first, out.cols());
       }
     };
   }

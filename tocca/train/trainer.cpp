@@ -118,7 +118,7 @@ class Run {
                Vector<double>{{static_cast<double>(pretrained_), static_cast<double>(best_.epoch), best_.score.first,
                                best_.score.second, scored_ ? 1.0 : 0.0}});
     add_history(state, summary_.history);
-    step_.save_optimizer(state);
+    step_.optimizer().save(state);
     recent_.save(state);
     clusters_.save(state);
     checkpoint_.keep(std::move(state));
@@ -138,7 +138,7 @@ class Run {
     summary_.history = read_history(state);
     summary_.epochs = static_cast<int>(summary_.history.size());
     if (best_.epoch > summary_.epochs) throw InputError("checkpoint", "its epochs do not match; the file is damaged");
-    step_.load_optimizer(state);
+    step_.optimizer().load(state);
     recent_.load(state);
     clusters_.load(state);
     context_.info(fmt::format("going on after epoch {} of {}", pretrained_ + summary_.epochs,
@@ -193,13 +193,7 @@ class Run {
     try {
       NadamOptions nadam = options_.nadam;
       nadam.learning_rate *= learning_rate_factor(options_.schedule, share_done);
-      if (!training_.augment) return step_.step(batch, training_.read, rng, nadam);
-      const Rng change = rng.split("augment");
-      const RowReader<float> read = [&](Index view, std::span<const Index> samples, MatrixRef<float> rows) {
-        training_.read(view, samples, rows);
-        training_.augment(view, samples, rows, change);
-      };
-      return step_.step(batch, read, rng, nadam);
+      return step_.step(batch, training_.read, rng, nadam, training_.augment);
     } catch (const InputError&) {
       throw;
     } catch (const Error& error) {
@@ -384,7 +378,7 @@ Matrix<float> project_samples(const Network<float>& network, Index view, std::sp
   Matrix<float> z(static_cast<Index>(samples.size()), network.shape.components);
   context.parallel_rows(z.rows(), [&](Index first, Index rows) {
     Matrix<float> x(rows, network.shape.inputs[static_cast<std::size_t>(view)]);
-    read(view, samples.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows)), x);
+    read(view, samples.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows)), 0, x);
     z.middleRows(first, rows) = project<float>(network, view, x);
   });
   return z;

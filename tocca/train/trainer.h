@@ -68,8 +68,7 @@ struct TrainSummary {
 struct TrainingData {
   const Dataset* dataset = nullptr;
   RowReader<float> read;
-  /// Changes rows that were just read for a training batch (augmentation); depends on `rng` and the samples alone.
-  std::function<void(Index view, std::span<const Index> samples, MatrixRef<float> rows, const Rng& rng)> augment = {};
+  RowChange<float> augment = {};
 };
 
 /// Trains in place. With validation data (dataset not null) the weights of the best epoch are restored: with heads the

@@ -32,10 +32,11 @@ struct Setting {
   Setting() { options.nadam.learning_rate = 1e-2; }
 
   static TrainingData data(const Dataset& d) {
-    return {&d, [&d](Index view, std::span<const Index> samples, MatrixRef<float> out) {
-              Matrix<double> rows(out.rows(), out.cols());
-              d.views.views[static_cast<std::size_t>(view)].values.read_rows(samples, rows);
-              out = rows.cast<float>();
+    return {&d, [&d](Index view, std::span<const Index> samples, Index first, MatrixRef<float> out) {
+              const View& from = d.views.views[static_cast<std::size_t>(view)];
+              Matrix<double> rows(out.rows(), from.columns());
+              from.values.read_rows(samples, rows);
+              out = rows.middleCols(first, out.cols()).cast<float>();
             }};
   }
   TrainSummary run(Network<float>& network, const Context& context = {}) {

@@ -28,11 +28,12 @@ struct Untrained {
     return values.cast<float>();
   }
   [[nodiscard]] EpochRecord record(const Objective& objective) const {
-    const TrainingData validation{&data, [this](Index view, std::span<const Index> samples, MatrixRef<float> out) {
-                                    const Matrix<float> all = rows(view);
-                                    for (std::size_t i = 0; i < samples.size(); ++i)
-                                      out.row(static_cast<Index>(i)) = all.row(samples[i]);
-                                  }};
+    const TrainingData validation{
+        &data, [this](Index view, std::span<const Index> samples, Index first, MatrixRef<float> out) {
+          const Matrix<float> all = rows(view);
+          for (std::size_t i = 0; i < samples.size(); ++i)
+            out.row(static_cast<Index>(i)) = all.row(samples[i]).segment(first, out.cols());
+        }};
     EpochRecord found;
     validate_epoch(network, objective, validation, RecentActivations(2, 4), {}, found);
     return found;

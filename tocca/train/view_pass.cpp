@@ -48,7 +48,8 @@ MatrixMap<S> ViewPass<S>::input(Index rows) {
 }
 
 template <class S>
-void ViewPass<S>::perturb_input(const Perturbation& perturbation, const Rng& rng) {
+void ViewPass<S>::perturb(const Perturbation& perturbation, const Rng& rng) {
+  if (decoder_) top(clean_) = top(x_);
   if (perturbation.input_noise > 0) {
     Rng noise = view_stream(rng, view_).split("input noise");
     MatrixMap<S> x = top(x_);
@@ -61,11 +62,9 @@ void ViewPass<S>::perturb_input(const Perturbation& perturbation, const Rng& rng
 }
 
 template <class S>
-void ViewPass<S>::forward(Network<S>& network, const Perturbation& perturbation, const Rng& rng, const Pieces& pieces) {
+void ViewPass<S>::forward(Network<S>& network, double rate, const Rng& rng, const Pieces& pieces, bool has_product) {
   if (rows_ == 0) return;
-  if (decoder_) top(clean_) = top(x_);
-  perturb_input(perturbation, rng);
-  hidden_.forward(network, top(x_), perturbation.dropout, view_stream(rng, view_), pieces);
+  hidden_.forward(network, top(x_), rate, view_stream(rng, view_), pieces, has_product);
   const EncoderSlots& e = network.encoder(view_);
   const RowVector<S> none;
   dense_forward<S>(hidden_.output(), network.parameters[e.output_weight], none, top(linear_), pieces);

@@ -17,6 +17,8 @@ struct Perturbation {
   double dropout = 0;        ///< rate after each hidden layer
   double input_dropout = 0;  ///< rate of the standardised columns
   double input_noise = 0;    ///< standard deviation of normal noise added to the standardised columns
+
+  [[nodiscard]] bool of_inputs() const { return input_dropout > 0 || input_noise > 0; }
 };
 
 template <class S>
@@ -27,8 +29,15 @@ class ViewPass {
 
   /// Where the caller puts the batch's standardised rows (m × d_v). m = 0: the view is left out of this step.
   MatrixMap<S> input(Index rows);
+  [[nodiscard]] MatrixMap<S> input() { return top(x_); }
+  /// Disturbs the rows in input().
+  void perturb(const Perturbation& perturbation, const Rng& rng);
+  /// Where x · W of the first hidden layer goes (m × h), for who makes it before forward().
+  [[nodiscard]] MatrixMap<S> first_product() { return hidden_.first_product(rows_); }
   /// x → A → Z on the batch, in training mode; the network's running statistics of this view move on.
-  void forward(Network<S>& network, const Perturbation& perturbation, const Rng& rng, const Pieces& pieces = {});
+  /// `has_product`: the first product is there.
+  void forward(Network<S>& network, double dropout, const Rng& rng, const Pieces& pieces = {},
+               bool has_product = false);
 
   [[nodiscard]] Index rows() const { return rows_; }
   [[nodiscard]] MatrixMap<S> a() { return top(a_); }                        ///< before whitening (m × d_o)
@@ -55,7 +64,6 @@ class ViewPass {
   MatrixMap<S> top(Matrix<S>& m) const { return {m.data(), rows_, m.cols()}; }
   [[nodiscard]] bool has_private() const { return outputs_width_ > a_.cols(); }
   MatrixMap<S> encoded() { return has_private() ? top(encoded_) : top(a_); }  // [A, P]
-  void perturb_input(const Perturbation& perturbation, const Rng& rng);
   void update_statistics(Network<S>& network);
 
   Index view_;
