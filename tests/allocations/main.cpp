@@ -68,6 +68,7 @@ struct Case {
   double own_share = 1;  // below 1: mixup
   CcaBasis basis = CcaBasis::aligned;
   Index hidden = 140;
+  Index first = 70;  // columns of the first view
 };
 
 // Every projection, agreement, decorrelation, task and head, with mixup and decoders.
@@ -82,6 +83,8 @@ const Case kCases[] = {
     {.name = "tocca-w", .batch = 2100, .threads = 4, .projection = Projection::whiten},
     // Of this one, layers are shared.
     {.name = "nn", .batch = 100, .threads = 3, .views = 1, .agreement = Agreement::none, .hidden = 300},
+    // Of this one, parts of the first view's layer.
+    {.name = "unequal views", .first = 500},
     {.name = "all heads", .all_heads = true},
     {.name = "all heads, mixup", .projection = Projection::whiten, .all_heads = true, .own_share = 0.7},
     {.name = "softcca", .decorrelated = true, .task = Task::none},
@@ -119,7 +122,7 @@ HeadTargets targets_of(const HeadShape& head, Index rows) {
 
 NetworkShape shape_of(const Case& c) {
   NetworkShape shape;
-  shape.inputs = {70, 41, 33};
+  shape.inputs = {c.first, 41, 33};
   shape.inputs.resize(static_cast<std::size_t>(c.views));
   shape.hidden_layers = 2;
   shape.hidden_size = c.hidden;
