@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct Size {
   Index lacking = 0;  // so many samples lack the first view
   bool reconstructs = false;
 };
+
+// For messages.
+void PrintTo(const Size& size, std::ostream* out) { *out << size.name; }
 
 // Large enough to be cut, whatever the number of views, with pieces that are not full; and small batches, with layers
 // that are worth sharing among threads that have no view of their own, or a small one.
