@@ -5,8 +5,11 @@
 #include <unistd.h>
 #endif
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
+#include <new>
 
 namespace tocca {
 
@@ -24,6 +27,18 @@ void advise_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size
   static_cast<void>(madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE));
   errno = before;
 #endif
+}
+
+void FreeMemory::operator()(std::byte* memory) const { std::free(memory); }
+
+Memory allocate_memory(std::size_t bytes) {
+  constexpr std::size_t kLine = 64;
+  const std::size_t page = bytes >= kHugePage / 4 ? kHugePage : kLine;
+  bytes = std::max<std::size_t>((bytes + page - 1) / page, 1) * page;
+  Memory memory(static_cast<std::byte*>(std::aligned_alloc(page, bytes)));
+  if (!memory) throw std::bad_alloc();
+  if (page == kHugePage) advise_huge_pages(memory.get(), bytes);
+  return memory;
 }
 
 }  // namespace tocca

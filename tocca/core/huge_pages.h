@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 namespace tocca {
 
@@ -9,5 +10,16 @@ namespace tocca {
 /// megabytes then costs fewer look-ups of addresses, which in a virtual machine are dear. Where the system does not
 /// know of them, or the piece is small, nothing happens.
 void advise_huge_pages(void* memory, std::size_t bytes);
+
+constexpr std::size_t kHugePage = std::size_t{1} << 21;
+
+struct FreeMemory {
+  void operator()(std::byte* memory) const;
+};
+using Memory = std::unique_ptr<std::byte, FreeMemory>;
+
+/// Memory of at least so many bytes that begins at a boundary of cache lines, with whatever was there before. From a
+/// quarter of a large page on it has large pages of its own.
+Memory allocate_memory(std::size_t bytes);
 
 }  // namespace tocca

@@ -12,11 +12,11 @@ std::byte* Workspace::take(std::size_t bytes) {
     used_ = 0;
   }
   if (chunk_ == chunks_.size()) {
-    // Small pieces share a chunk; a large one has its own, and nothing is reserved beside it.
-    constexpr std::size_t kLeast = std::size_t{1} << 18;
-    const std::size_t size = std::max(bytes, kLeast);
-    auto* const memory = static_cast<std::byte*>(::operator new (size, std::align_val_t{kAlignment}));
-    chunks_.push_back({std::unique_ptr<std::byte, Free>(memory), size});
+    // Little is all that many need; what is more comes in large pages.
+    constexpr std::size_t kLittle = std::size_t{1} << 16;
+    const bool little = chunks_.empty() && bytes <= kLittle;
+    const std::size_t size = little ? kLittle : (bytes + kHugePage - 1) / kHugePage * kHugePage;
+    chunks_.push_back({allocate_memory(size), size});
   }
   std::byte* const piece = chunks_[chunk_].memory.get() + used_;
   used_ += bytes;

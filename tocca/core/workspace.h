@@ -3,18 +3,19 @@
 
 #include <cstddef>
 #include <memory>
-#include <new>
 #include <span>
 #include <type_traits>
 #include <vector>
 
+#include "tocca/core/huge_pages.h"
 #include "tocca/core/matrix.h"
 
 namespace tocca {
 
 /// Hands out pieces of memory one behind another, and takes all of a frame back at once. The memory itself is kept, so
-/// that an operation allocates only until it has seen its largest batch. Of one thread at a time. Builds with
-/// assertions fill what they hand out with NaN, so that what is read before it is written shows.
+/// that an operation allocates only until it has seen its largest batch. What is more than little lies in large pages.
+/// Of one thread at a time. Builds with assertions fill what they hand out with NaN, so that what is read before it is
+/// written shows.
 ///
 /// Example:
 ///     const Workspace::Frame frame(work);
@@ -57,17 +58,34 @@ class Workspace {
 
  private:
   static constexpr std::size_t kAlignment = 64;
-  struct Free {
-    void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{kAlignment}); }
-  };
   struct Chunk {
-    std::unique_ptr<std::byte, Free> memory;
+    Memory memory;
     std::size_t size;
   };
   std::byte* take(std::size_t bytes);
 
   std::vector<Chunk> chunks_;
   std::size_t chunk_ = 0, used_ = 0;  // the chunk that is handed out from, and how much of it is in use
+};
+
+/// A place for a matrix of as many rows as a batch has, in memory that a workspace has handed out for good. Copies are
+/// the same place.
+template <class S>
+class BatchMatrix {
+ public:
+  BatchMatrix() = default;
+  /// For up to `capacity` rows. Outside of all frames of the workspace, which must outlive it.
+  BatchMatrix(Workspace& memory, Index capacity, Index columns)
+      : data_(memory.array<S>(static_cast<std::size_t>(capacity * columns)).data()), columns_(columns) {}
+
+  [[nodiscard]] MatrixMap<S> top(Index rows) const { return {data_, rows, columns_}; }
+  [[nodiscard]] Index cols() const { return columns_; }
+  /// Whether there is no such matrix.
+  [[nodiscard]] bool empty() const { return data_ == nullptr; }
+
+ private:
+  S* data_ = nullptr;
+  Index columns_ = 0;
 };
 
 /// A matrix that keeps its memory when it gets smaller, as with the last batch of an epoch. Eigen's own matrices

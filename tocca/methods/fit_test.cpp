@@ -232,7 +232,7 @@ TEST(Fit, PretrainingUsesUnlabelledSamples) {
     if (i % 3 == 0) labelled.push_back(i);
     if (i % 3 != 0) data.labels.codes[static_cast<std::size_t>(i)] = -1;
   }
-  const auto weights = [&](const Dataset& training) {
+  const auto weights = [&](const Dataset& training) -> Vector<float> {
     Options options = quick("tocca-nd");
     options.agreement = "none";
     options.pretraining = "trace-norm";

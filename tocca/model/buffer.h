@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tocca/core/huge_pages.h"
@@ -41,23 +42,36 @@ template <class S>
 class Buffer {
  public:
   Buffer() = default;
-  explicit Buffer(const Layout& layout) : values_(layout.size()) {
-    // A step passes over all parameters, gradients and moments.
-    advise_huge_pages(values_.data(), static_cast<std::size_t>(values_.size()) * sizeof(S));
-    values_.setZero();
+  // In large pages, since a step passes over all parameters, gradients and moments.
+  explicit Buffer(const Layout& layout) : Buffer(layout.size()) { values().setZero(); }
+  ~Buffer() = default;
+  Buffer(const Buffer& other) : Buffer(other.size_) { values() = other.values(); }
+  Buffer(Buffer&& other) noexcept : memory_(std::move(other.memory_)), size_(std::exchange(other.size_, 0)) {}
+  Buffer& operator=(const Buffer& other) {
+    if (size_ != other.size_) *this = Buffer(other.size_);
+    values() = other.values();
+    return *this;
+  }
+  Buffer& operator=(Buffer&& other) noexcept {
+    memory_ = std::move(other.memory_);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
   }
 
-  [[nodiscard]] MatrixMap<S> operator[](const Slot& slot) {
-    return {values_.data() + slot.offset, slot.rows, slot.columns};
-  }
+  [[nodiscard]] MatrixMap<S> operator[](const Slot& slot) { return {data() + slot.offset, slot.rows, slot.columns}; }
   [[nodiscard]] ConstMatrixMap<S> operator[](const Slot& slot) const {
-    return {values_.data() + slot.offset, slot.rows, slot.columns};
+    return {data() + slot.offset, slot.rows, slot.columns};
   }
-  [[nodiscard]] Vector<S>& values() { return values_; }
-  [[nodiscard]] const Vector<S>& values() const { return values_; }
+  /// All of them, padding included; a view, valid as long as this is.
+  [[nodiscard]] Eigen::Map<Vector<S>> values() { return {data(), size_}; }
+  [[nodiscard]] Eigen::Map<const Vector<S>> values() const { return {data(), size_}; }
 
  private:
-  Vector<S> values_;
+  explicit Buffer(Index size) : memory_(allocate_memory(static_cast<std::size_t>(size) * sizeof(S))), size_(size) {}
+  [[nodiscard]] S* data() const { return reinterpret_cast<S*>(memory_.get()); }
+
+  Memory memory_;
+  Index size_ = 0;
 };
 
 }  // namespace tocca

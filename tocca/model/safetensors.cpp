@@ -282,12 +282,12 @@ const Matrix<double>& stored(const TensorFile& file, const std::string& name, do
 }  // namespace
 
 template <class S>
-void add_values(TensorFile& file, const std::string& name, const Vector<S>& values) {
+void add_values(TensorFile& file, const std::string& name, const Eigen::Ref<const Vector<S>>& values) {
   file.add(name, Matrix<S>(values.transpose()));
 }
 
 template <class S>
-void read_values(const TensorFile& file, const std::string& name, Vector<S>& values) {
+void read_values(const TensorFile& file, const std::string& name, Eigen::Ref<Vector<S>> values) {
   const Matrix<S>& numbers = stored(file, name, S());
   if (numbers.size() != values.size()) {
     throw InputError("load", "tensor '" + name + "': got " + std::to_string(numbers.size()) + " numbers, need " +
@@ -296,9 +296,9 @@ void read_values(const TensorFile& file, const std::string& name, Vector<S>& val
   values = Eigen::Map<const Vector<S>>(numbers.data(), numbers.size());
 }
 
-template void add_values<float>(TensorFile&, const std::string&, const Vector<float>&);
-template void add_values<double>(TensorFile&, const std::string&, const Vector<double>&);
-template void read_values<float>(const TensorFile&, const std::string&, Vector<float>&);
-template void read_values<double>(const TensorFile&, const std::string&, Vector<double>&);
+template void add_values<float>(TensorFile&, const std::string&, const Eigen::Ref<const Vector<float>>&);
+template void add_values<double>(TensorFile&, const std::string&, const Eigen::Ref<const Vector<double>>&);
+template void read_values<float>(const TensorFile&, const std::string&, Eigen::Ref<Vector<float>>);
+template void read_values<double>(const TensorFile&, const std::string&, Eigen::Ref<Vector<double>>);
 
 }  // namespace tocca

@@ -59,8 +59,8 @@ class TensorFile {
 
 /// All numbers of a buffer under one name, and back. read_values throws InputError for another count of numbers.
 template <class S>
-void add_values(TensorFile& file, const std::string& name, const Vector<S>& values);
+void add_values(TensorFile& file, const std::string& name, const Eigen::Ref<const Vector<S>>& values);
 template <class S>
-void read_values(const TensorFile& file, const std::string& name, Vector<S>& values);
+void read_values(const TensorFile& file, const std::string& name, Eigen::Ref<Vector<S>> values);
 
 }  // namespace tocca

@@ -128,7 +128,7 @@ TEST_P(InstructionSet, MakesTheSameUpdates) {
       const NadamStep step{{.learning_rate = 0.1}, schedule.next({.learning_rate = 0.1}), 0.01};
       const auto [results, best_results] = here_and_best(GetParam(), [&] {
         Matrix<S> arrays = start, dx(samples, rows);
-        OuterScratch<S> scratch;
+        Workspace work;
         const auto of = [](Index i) { return static_cast<std::size_t>(i); };
         nadam_update(step, NadamArrays<S>{&arrays(0, 0), &arrays(1, 0), &arrays(2, 0)},
                      OuterProduct<S>{{x.data(), of(rows)},
@@ -137,7 +137,7 @@ TEST_P(InstructionSet, MakesTheSameUpdates) {
                                      of(rows),
                                      of(columns),
                                      {dx.data(), of(rows)}},
-                     scratch);
+                     work);
         return std::pair(arrays, dx);
       });
       const auto& [here, dx] = results;

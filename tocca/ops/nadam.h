@@ -6,10 +6,10 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "tocca/core/matrix.h"
 #include "tocca/core/rows.h"
+#include "tocca/core/workspace.h"
 #include "tocca/ops/pieces.h"
 
 namespace tocca {
@@ -64,12 +64,6 @@ struct OuterProduct {
   Rows<S> dx{nullptr, 0};
 };
 
-/// Place for what lies between, kept by callers that come back with every batch. `group` has a part for each thread.
-template <class S>
-struct OuterScratch {
-  std::vector<S> dy, dy_transposed, group;
-};
-
 /// One step with given gradients (n).
 void nadam_update(const NadamStep& step, const NadamArrays<float>& arrays, std::span<const float> gradients);
 void nadam_update(const NadamStep& step, const NadamArrays<double>& arrays, std::span<const double> gradients);
@@ -77,8 +71,8 @@ void nadam_update(const NadamStep& step, const NadamArrays<double>& arrays, std:
 /// columns the weights are read from memory once, for the gradient with respect to x as well. Rows are shared with idle
 /// threads.
 void nadam_update(const NadamStep& step, const NadamArrays<float>& arrays, const OuterProduct<float>& gradient,
-                  OuterScratch<float>& scratch, const Pieces& pieces = {});
+                  Workspace& work, const Pieces& pieces = {});
 void nadam_update(const NadamStep& step, const NadamArrays<double>& arrays, const OuterProduct<double>& gradient,
-                  OuterScratch<double>& scratch, const Pieces& pieces = {});
+                  Workspace& work, const Pieces& pieces = {});
 
 }  // namespace tocca

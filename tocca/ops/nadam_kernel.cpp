@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <vector>
 
 #include "tocca/core/fixed_length_vectors.h"
 #include "tocca/ops/nadam.h"
@@ -17,17 +16,25 @@
 #include "tocca/linalg/tile_inl.h"
 #include "tocca/linalg/transposed_tile_inl.h"
 
+#ifndef TOCCA_OPS_NADAM_KERNEL_ONCE
+#define TOCCA_OPS_NADAM_KERNEL_ONCE
+namespace tocca {
+
+// What all rows of weights need of dy, and for each thread room for a group of rows: its part of x, and its gradients.
+template <class S>
+struct OuterScratch {
+  const S* dy;
+  const S* dy_transposed;
+  S* groups;
+};
+
+}  // namespace tocca
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace tocca::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-// The first place behind a boundary of lines.
-template <class S>
-S* aligned(S* p) {
-  const std::size_t past = reinterpret_cast<std::uintptr_t>(p) / sizeof(S) % kLine<S>;
-  return p + (past == 0 ? 0 : kLine<S> - past);
-}
 
 // The constants of a step, as vectors. (gradient · g + moment · m)/(√(second · v) + ε) is computed with all divided by
 // √second: one multiplication less, and large moments do not overflow.
@@ -100,28 +107,30 @@ void update(const NadamStep& step, const NadamArrays<S>& a, const S* gradients, 
 // dy in panels of columns, each sample's piece right behind that of the one before: tiles then read it in a straight
 // line.
 template <class D, class S = hn::TFromD<D>>
-void pack_panels(D d, const OuterProduct<S>& g, std::vector<S>& packed) {
+S* pack_panels(D d, const OuterProduct<S>& g, Workspace& work) {
   const std::size_t lanes = hn::Lanes(d);
-  packed.resize(divide_up(g.columns, lanes) * lanes * g.samples + kLine<S>);
-  S* out = aligned(packed.data());
+  S* const packed = work.array<S>(divide_up(g.columns, lanes) * lanes * g.samples).data();
+  S* out = packed;
   Panels panels(g.columns, lanes);
   for (Panel p; panels.next(p);) {
     pack_columns(d, Rows<const S>{g.dy.at(0, p.first), g.dy.stride}, g.samples, p.width, p.full, out);
     out += p.full * g.samples;
   }
+  return packed;
 }
 
 // dyᵀ in panels of samples.
 template <class D, class S = hn::TFromD<D>>
-void pack_transposed(D d, const OuterProduct<S>& g, std::vector<S>& packed) {
+S* pack_transposed(D d, const OuterProduct<S>& g, Workspace& work) {
   const std::size_t lanes = hn::Lanes(d);
-  packed.resize(divide_up(g.samples, lanes) * lanes * g.columns + kLine<S>);
-  S* out = aligned(packed.data());
+  S* const packed = work.array<S>(divide_up(g.samples, lanes) * lanes * g.columns).data();
+  S* out = packed;
   Panels panels(g.samples, lanes);
   for (Panel p; panels.next(p);) {
     pack_rows(d, Rows<const S>{g.dy.at(p.first), g.dy.stride}, g.columns, p.width, p.full, out);
     out += p.full * g.columns;
   }
+  return packed;
 }
 
 // The weights are worked on so many rows at a time, which stay in cache until they are used up: whole tiles of every
@@ -172,34 +181,31 @@ void weight_gradient(D d, const OuterProduct<S>& g, const ByColumns<S>& x, std::
   }
 }
 
+// Whole lines: of x, and of gradients with a line each for where the parameters lie, what waits, and what is written
+// behind the last row.
 template <class S>
 std::size_t group_size(const OuterProduct<S>& g) {
-  // A line each for: where lines begin, the end of x, where the parameters lie, what waits, and what is written behind
-  // the last row.
-  return kGroup * (g.samples + g.columns) + 5 * kLine<S>;
+  return (divide_up(kGroup * g.samples, kLine<S>) + divide_up(kGroup * g.columns, kLine<S>) + 3) * kLine<S>;
 }
 
-// What all rows of weights need of dy, and room for a group of rows, its part of x and its gradients, for each of
-// `threads`.
 template <class S>
-void prepare(const OuterProduct<S>& g, OuterScratch<S>& scratch, std::size_t threads) {
+OuterScratch<S> prepare(const OuterProduct<S>& g, Workspace& work, std::size_t threads) {
   const hn::ScalableTag<S> d;
-  pack_panels(d, g, scratch.dy);
-  if (g.dx.data) pack_transposed(d, g, scratch.dy_transposed);
-  scratch.group.resize(threads * group_size(g));
+  return {pack_panels(d, g, work), g.dx.data ? pack_transposed(d, g, work) : nullptr,
+          work.array<S>(threads * group_size(g)).data()};
 }
 
 // `first` to before `last`, in a thread with that number.
 template <class S>
-void update_rows(const NadamStep& step, const OuterProduct<S>& g, const NadamArrays<S>& a, OuterScratch<S>& scratch,
-                 std::size_t first, std::size_t last, std::size_t thread) {
+void update_rows(const NadamStep& step, const OuterProduct<S>& g, const NadamArrays<S>& a,
+                 const OuterScratch<S>& scratch, std::size_t first, std::size_t last, std::size_t thread) {
   const hn::ScalableTag<S> d;
   const hn::CappedTag<S, 1> one;
   const std::size_t lanes = hn::Lanes(d), size = g.rows * g.columns;
   // Gradients lie like their parameters in relation to the boundaries of cache lines, so that no vector of them crosses
   // one. (The moments lie like the parameters as well, since their buffers have the same layout.) What does not fill a
   // vector at the end of a group of rows waits for the next group: it lies in front of that one's.
-  S* const packed = aligned(scratch.group.data() + thread * group_size(g));
+  S* const packed = scratch.groups + thread * group_size(g);
   S* const line = packed + divide_up(kGroup * g.samples, kLine<S>) * kLine<S>;
   const std::size_t offset = reinterpret_cast<std::uintptr_t>(a.parameters) / sizeof(S) % kLine<S>;
   std::size_t begin = first * g.columns;  // where the gradients that wait begin
@@ -208,9 +214,9 @@ void update_rows(const NadamStep& step, const OuterProduct<S>& g, const NadamArr
     S* const gradient = line + (offset + begin) % kLine<S>;  // of parameter number `begin`
     Fetch<3> fetch({a.parameters, a.first, a.second}, end * sizeof(S),
                    std::min(end + kGroup * g.columns, size) * sizeof(S));
-    if (g.dx.data) input_gradient(d, g, row, count, a.parameters, aligned(scratch.dy_transposed.data()), fetch);
-    weight_gradient(d, g, pack_group(g, row, count, packed), count, aligned(scratch.dy.data()),
-                    gradient + (row * g.columns - begin), fetch);
+    if (g.dx.data) input_gradient(d, g, row, count, a.parameters, scratch.dy_transposed, fetch);
+    weight_gradient(d, g, pack_group(g, row, count, packed), count, scratch.dy, gradient + (row * g.columns - begin),
+                    fetch);
     const NadamArrays<S> waiting{a.parameters + begin, a.first + begin, a.second + begin};
     std::size_t done = 0;
     if (const std::size_t past = (offset + begin) % lanes; past != 0) {
@@ -225,16 +231,16 @@ void update_rows(const NadamStep& step, const OuterProduct<S>& g, const NadamArr
 }
 
 // Highway dispatches functions, not templates.
-#define TOCCA_NADAM(S)                                                                                      \
-  void update_##S(const NadamStep& step, const NadamArrays<S>& a, const S* gradients, std::size_t n) {      \
-    update(step, a, gradients, n);                                                                          \
-  }                                                                                                         \
-  void prepare_##S(const OuterProduct<S>& g, OuterScratch<S>& scratch, std::size_t threads) {               \
-    prepare(g, scratch, threads);                                                                           \
-  }                                                                                                         \
-  void update_rows_##S(const NadamStep& step, const OuterProduct<S>& g, const NadamArrays<S>& a,            \
-                       OuterScratch<S>& scratch, std::size_t first, std::size_t last, std::size_t thread) { \
-    update_rows(step, g, a, scratch, first, last, thread);                                                  \
+#define TOCCA_NADAM(S)                                                                                            \
+  void update_##S(const NadamStep& step, const NadamArrays<S>& a, const S* gradients, std::size_t n) {            \
+    update(step, a, gradients, n);                                                                                \
+  }                                                                                                               \
+  OuterScratch<S> prepare_##S(const OuterProduct<S>& g, Workspace& work, std::size_t threads) {                   \
+    return prepare(g, work, threads);                                                                             \
+  }                                                                                                               \
+  void update_rows_##S(const NadamStep& step, const OuterProduct<S>& g, const NadamArrays<S>& a,                  \
+                       const OuterScratch<S>& scratch, std::size_t first, std::size_t last, std::size_t thread) { \
+    update_rows(step, g, a, scratch, first, last, thread);                                                        \
   }
 TOCCA_NADAM(float)
 TOCCA_NADAM(double)
@@ -250,38 +256,41 @@ namespace {
 // Without samples or weights there is nothing to compute; returns whether that was so.
 template <class S>
 bool update_without_sums(const NadamStep& step, const NadamArrays<S>& arrays, const OuterProduct<S>& g,
-                         OuterScratch<S>& scratch) {
+                         Workspace& work) {
   const std::size_t size = g.rows * g.columns;
   if (size == 0) {
     for (std::size_t i = 0; g.dx.data && i < g.samples; ++i) std::fill_n(g.dx.at(i), g.rows, S(0));
     return true;
   }
   if (g.samples > 0) return false;
-  scratch.group.assign(size, S(0));
-  nadam_update(step, arrays, std::span<const S>(scratch.group.data(), size));
+  const std::span<S> zeros = work.array<S>(size);
+  std::fill(zeros.begin(), zeros.end(), S(0));
+  nadam_update(step, arrays, std::span<const S>(zeros));
   return true;
 }
 
 }  // namespace
 
-#define TOCCA_NADAM(S)                                                                                   \
-  HWY_EXPORT(update_##S);                                                                                \
-  HWY_EXPORT(prepare_##S);                                                                               \
-  HWY_EXPORT(update_rows_##S);                                                                           \
-  void nadam_update(const NadamStep& step, const NadamArrays<S>& arrays, std::span<const S> gradients) { \
-    HWY_DYNAMIC_DISPATCH(update_##S)(step, arrays, gradients.data(), gradients.size());                  \
-  }                                                                                                      \
-  void nadam_update(const NadamStep& step, const NadamArrays<S>& arrays, const OuterProduct<S>& g,       \
-                    OuterScratch<S>& scratch, const Pieces& pieces) {                                    \
-    if (update_without_sums(step, arrays, g, scratch)) return;                                           \
-    constexpr Index kRows = 24; /* whole groups of kernels with any number of registers */               \
-    HWY_DYNAMIC_DISPATCH(prepare_##S)(g, scratch, static_cast<std::size_t>(pieces.threads()));           \
-    pieces.share(static_cast<Index>(g.rows), kRows, static_cast<Index>(g.samples * g.columns),           \
-                 [&](Index first, Index count) {                                                         \
-                   HWY_DYNAMIC_DISPATCH(update_rows_##S)                                                 \
-                   (step, g, arrays, scratch, static_cast<std::size_t>(first),                           \
-                    static_cast<std::size_t>(first + count), static_cast<std::size_t>(pieces.thread())); \
-                 });                                                                                     \
+#define TOCCA_NADAM(S)                                                                                              \
+  HWY_EXPORT(update_##S);                                                                                           \
+  HWY_EXPORT(prepare_##S);                                                                                          \
+  HWY_EXPORT(update_rows_##S);                                                                                      \
+  void nadam_update(const NadamStep& step, const NadamArrays<S>& arrays, std::span<const S> gradients) {            \
+    HWY_DYNAMIC_DISPATCH(update_##S)(step, arrays, gradients.data(), gradients.size());                             \
+  }                                                                                                                 \
+  void nadam_update(const NadamStep& step, const NadamArrays<S>& arrays, const OuterProduct<S>& g, Workspace& work, \
+                    const Pieces& pieces) {                                                                         \
+    const Workspace::Frame frame(work);                                                                             \
+    if (update_without_sums(step, arrays, g, work)) return;                                                         \
+    constexpr Index kRows = 24; /* whole groups of kernels with any number of registers */                          \
+    const OuterScratch<S> scratch =                                                                                 \
+        HWY_DYNAMIC_DISPATCH(prepare_##S)(g, work, static_cast<std::size_t>(pieces.threads()));                     \
+    pieces.share(static_cast<Index>(g.rows), kRows, static_cast<Index>(g.samples * g.columns),                      \
+                 [&](Index first, Index count) {                                                                    \
+                   HWY_DYNAMIC_DISPATCH(update_rows_##S)                                                            \
+                   (step, g, arrays, scratch, static_cast<std::size_t>(first),                                      \
+                    static_cast<std::size_t>(first + count), static_cast<std::size_t>(pieces.thread()));            \
+                 });                                                                                                \
   }
 TOCCA_NADAM(float)
 TOCCA_NADAM(double)

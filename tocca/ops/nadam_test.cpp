@@ -109,7 +109,7 @@ TYPED_TEST(NadamOuterProduct, AgreesWithTheGradientWrittenOut) {
     const S beside = 7;
     Matrix<S> dx = Matrix<S>::Constant(samples, rows + 3, beside);
     const Matrix<double> dx_of_old_weights = dy.template cast<double>() * p.template cast<double>().transpose();
-    OuterScratch<S> scratch;
+    Workspace work;
     nadam_update(step, NadamArrays<S>{p.data(), m.data(), v.data()},
                  OuterProduct<S>{{x.data(), size(rows)},
                                  {dy.data(), size(columns)},
@@ -117,7 +117,7 @@ TYPED_TEST(NadamOuterProduct, AgreesWithTheGradientWrittenOut) {
                                  size(rows),
                                  size(columns),
                                  {dx.data(), size(rows + 3)}},
-                 scratch);
+                 work);
     const Matrix<S> gradient = x.transpose() * dy;
     nadam_update(step, NadamArrays<S>{p2.data(), m2.data(), v2.data()},
                  std::span<const S>(gradient.data(), size(gradient.size())));
@@ -148,7 +148,7 @@ TYPED_TEST(NadamOuterProduct, DoesNotDependOnWhereTheParametersLie) {
       const S beside = 7;
       Matrix<S> arrays = Matrix<S>::Constant(3, size + 40, beside);
       arrays.middleCols(shift, size) = start;
-      OuterScratch<S> scratch;
+      Workspace work;
       Matrix<S> dx(samples, rows);
       const bool wants_dx = shift != 1;  // which changes nothing else
       const auto of = [](Index i) { return static_cast<std::size_t>(i); };
@@ -159,7 +159,7 @@ TYPED_TEST(NadamOuterProduct, DoesNotDependOnWhereTheParametersLie) {
                                    of(rows),
                                    of(columns),
                                    {wants_dx ? dx.data() : nullptr, of(rows)}},
-                   scratch);
+                   work);
       const Matrix<S> got = arrays.middleCols(shift, size);
       if (shift == 0) {
         first = got;
@@ -204,9 +204,9 @@ TEST(Nadam, ShowsWhatIsNotANumber) {
 TYPED_TEST(NadamOuterProduct, OfNoColumnsIsAnInputGradientOfZeros) {
   using S = TypeParam;
   Matrix<S> dx = Matrix<S>::Constant(4, 3, 7), x = dx;
-  OuterScratch<S> scratch;
+  Workspace work;
   nadam_update(NadamStep{}, NadamArrays<S>{nullptr, nullptr, nullptr},
-               OuterProduct<S>{{x.data(), 3}, {nullptr, 0}, 4, 3, 0, {dx.data(), 3}}, scratch);
+               OuterProduct<S>{{x.data(), 3}, {nullptr, 0}, 4, 3, 0, {dx.data(), 3}}, work);
   EXPECT_TRUE(dx.isZero(0));
 }
 
@@ -216,9 +216,9 @@ TYPED_TEST(NadamOuterProduct, OfNoSamplesIsAGradientOfZeros) {
   const NadamStep step{{}, schedule.next({}), 0.01};
   const std::vector<S> zeros(6, 0);
   std::vector<S> p(6, 1), m(6, 1), v(6, 1), p2 = p, m2 = m, v2 = v;
-  OuterScratch<S> scratch;
+  Workspace work;
   nadam_update(step, NadamArrays<S>{p.data(), m.data(), v.data()}, OuterProduct<S>{{nullptr, 2}, {nullptr, 3}, 0, 2, 3},
-               scratch);
+               work);
   nadam_update(step, NadamArrays<S>{p2.data(), m2.data(), v2.data()}, std::span<const S>(zeros));
   EXPECT_EQ(p, p2);
   EXPECT_EQ(m, m2);

@@ -122,12 +122,12 @@ void expect_layer_is_the_same_when_shared(Index samples, Index rows, Index colum
     const Matrix<S> weight = Eigen::Map<const Matrix<S>>(arrays.data(), rows, columns);
     dense_forward<S>(x, weight, none, y, pieces);
     dense_forward<S>(x, weight, bias, with_bias, pieces);
-    OuterScratch<S> scratch;
+    Workspace work;
     const OuterProduct<S> gradient{
         {x.data(), size(rows)}, {dy.data(), size(columns)}, size(samples), size(rows),
         size(columns),          {dx.data(), size(rows)},
     };
-    nadam_update(step, NadamArrays<S>{&arrays(0, 0), &arrays(1, 0), &arrays(2, 0)}, gradient, scratch, pieces);
+    nadam_update(step, NadamArrays<S>{&arrays(0, 0), &arrays(1, 0), &arrays(2, 0)}, gradient, work, pieces);
     return std::vector<Matrix<S>>{y, with_bias, dx, arrays};
   };
   const auto alone = layer({});

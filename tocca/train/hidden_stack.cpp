@@ -1,5 +1,7 @@
 #include "tocca/train/hidden_stack.h"
 
+#include <utility>
+
 #include "tocca/ops/dense.h"
 #include "tocca/ops/dropout.h"
 
@@ -14,15 +16,17 @@ RowRef<S> row(Buffer<S>& buffer, const Slot& slot) {
 }  // namespace
 
 template <class S>
-HiddenStack<S>::HiddenStack(const std::vector<HiddenSlots>& slots, Index capacity, std::string_view name)
+HiddenStack<S>::HiddenStack(const std::vector<HiddenSlots>& slots, Index capacity, std::string_view name,
+                            Workspace& memory)
     : slots_(slots), name_(name), layers_(slots.size()) {
+  const auto matrix = [&](Index columns) { return BatchMatrix<S>(memory, capacity, columns); };
   for (std::size_t l = 0; l < slots.size(); ++l) {
-    layers_[l].activated.resize(capacity, slots[l].weight.columns);
-    layers_[l].output.resize(capacity, slots[l].weight.columns);
+    layers_[l].activated = matrix(slots[l].weight.columns);
+    layers_[l].output = matrix(slots[l].weight.columns);
   }
   if (slots.empty()) return;
-  gradient_.resize(capacity, slots.back().weight.columns);
-  other_gradient_.resize(capacity, slots.back().weight.columns);
+  gradient_ = matrix(slots.back().weight.columns);
+  other_gradient_ = matrix(slots.back().weight.columns);
 }
 
 template <class S>
@@ -32,8 +36,7 @@ std::uint64_t HiddenStack<S>::dropout_key(const Rng& rng, std::size_t layer) con
 
 template <class S>
 MatrixMap<S> HiddenStack<S>::first_product(Index rows) {
-  Matrix<S>& product = layers_.front().activated;
-  return {product.data(), rows, product.cols()};
+  return layers_.front().activated.top(rows);
 }
 
 template <class S>
@@ -87,7 +90,7 @@ void HiddenStack<S>::backward(const Network<S>& network, double rate, const Rng&
                                 row(gradients, slots.scale), row(gradients, slots.shift), row(gradients, slots.bias),
                                 pieces);
     product_backward(slots.weight, input_of(l), d, l > 0 ? top(other_gradient_) : input_gradient);
-    gradient_.swap(other_gradient_);
+    std::swap(gradient_, other_gradient_);
   }
 }
 

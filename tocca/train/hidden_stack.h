@@ -5,6 +5,7 @@
 
 #include "tocca/core/function_ref.h"
 #include "tocca/core/rng.h"
+#include "tocca/core/workspace.h"
 #include "tocca/model/network.h"
 #include "tocca/ops/batch_norm.h"
 
@@ -18,8 +19,9 @@ using ProductBackward = FunctionRef<void(const Slot& weight, MatrixMap<S> x, Mat
 template <class S>
 class HiddenStack {
  public:
-  /// For batches of up to `capacity` rows. `name` tells the random numbers of dropout from those of other stacks.
-  HiddenStack(const std::vector<HiddenSlots>& slots, Index capacity, std::string_view name);
+  /// For batches of up to `capacity` rows, in memory that outlives it. `name` tells the random numbers of dropout from
+  /// those of other stacks.
+  HiddenStack(const std::vector<HiddenSlots>& slots, Index capacity, std::string_view name, Workspace& memory);
 
   /// Where the product of the input with the first weights goes (rows × width), for who makes it before forward().
   [[nodiscard]] MatrixMap<S> first_product(Index rows);
@@ -42,12 +44,12 @@ class HiddenStack {
 
  private:
   struct Layer {
-    Matrix<S> activated;  // after ReLU (capacity × h)
-    Matrix<S> output;     // after batch norm and dropout (capacity × h)
+    BatchMatrix<S> activated;  // after ReLU (m × h)
+    BatchMatrix<S> output;     // after batch norm and dropout (m × h)
     BatchNormCache<S> norm;
   };
 
-  MatrixMap<S> top(Matrix<S>& m) const { return {m.data(), rows_, m.cols()}; }
+  MatrixMap<S> top(const BatchMatrix<S>& m) const { return m.top(rows_); }
   MatrixMap<S> input_of(std::size_t layer) { return layer == 0 ? input() : top(layers_[layer - 1].output); }
   MatrixMap<S> input() const { return {input_, rows_, columns_}; }
   [[nodiscard]] std::uint64_t dropout_key(const Rng& rng, std::size_t layer) const;
@@ -58,7 +60,7 @@ class HiddenStack {
   S* input_ = nullptr;
   Index columns_ = 0;
   std::vector<Layer> layers_;
-  Matrix<S> gradient_, other_gradient_;  // of a layer's output and of its input, in turn
+  BatchMatrix<S> gradient_, other_gradient_;  // of a layer's output and of its input, in turn
 };
 
 }  // namespace tocca

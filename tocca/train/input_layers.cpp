@@ -72,7 +72,7 @@ template <class S>
 InputLayers<S>::InputLayers(const NetworkShape& shape, Index capacity) : tasks_(share_inputs(shape, capacity)) {
   for (const auto& parts : tasks_) {
     for (const InputPart& part : parts) {
-      if (part.first > 0) sums_.push_back({part, Matrix<S>(capacity, shape.hidden_size)});
+      if (part.first > 0) sums_.push_back({part, BatchMatrix<S>(memory_, capacity, shape.hidden_size)});
     }
   }
 }
@@ -89,7 +89,7 @@ void InputLayers<S>::each_part(const Context& context, FunctionRef<void(const In
 template <class S>
 MatrixMap<S> InputLayers<S>::target(const InputPart& part, MatrixMap<S> product) {
   for (Sum& sum : sums_) {
-    if (sum.part == part) return {sum.product.data(), product.rows(), product.cols()};
+    if (sum.part == part) return sum.product.top(product.rows());
   }
   return product;
 }
@@ -97,7 +97,7 @@ MatrixMap<S> InputLayers<S>::target(const InputPart& part, MatrixMap<S> product)
 template <class S>
 void InputLayers<S>::add_parts(Index view, MatrixMap<S> product) {
   for (Sum& sum : sums_) {
-    if (sum.part.view == view) product += sum.product.topRows(product.rows());
+    if (sum.part.view == view) product += sum.product.top(product.rows());
   }
 }
 

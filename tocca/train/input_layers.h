@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tocca/core/function_ref.h"
+#include "tocca/core/workspace.h"
 #include "tocca/model/network.h"
 #include "tocca/ops/pieces.h"
 
@@ -40,9 +41,10 @@ class InputLayers {
  private:
   struct Sum {
     InputPart part;
-    Matrix<S> product;  // (capacity × h)
+    BatchMatrix<S> product;  // (m × h)
   };
   std::vector<std::vector<InputPart>> tasks_;
+  Workspace memory_;
   std::vector<Sum> sums_;  // of parts that are not the first of their view
 };
 

@@ -10,17 +10,17 @@ Optimizer<S>::Optimizer(Network<S>& network)
 
 template <class S>
 void Optimizer<S>::save(TensorFile& file) const {
-  add_values(file, "optimizer.first_moments", first_moments_.values());
-  add_values(file, "optimizer.second_moments", second_moments_.values());
-  add_values(file, "optimizer.schedule", Vector<double>{{schedule_.step, schedule_.momentum_product}});
+  add_values<S>(file, "optimizer.first_moments", first_moments_.values());
+  add_values<S>(file, "optimizer.second_moments", second_moments_.values());
+  add_values<double>(file, "optimizer.schedule", Vector<double>{{schedule_.step, schedule_.momentum_product}});
 }
 
 template <class S>
 void Optimizer<S>::load(const TensorFile& file) {
-  read_values(file, "optimizer.first_moments", first_moments_.values());
-  read_values(file, "optimizer.second_moments", second_moments_.values());
+  read_values<S>(file, "optimizer.first_moments", first_moments_.values());
+  read_values<S>(file, "optimizer.second_moments", second_moments_.values());
   Vector<double> schedule(2);
-  read_values(file, "optimizer.schedule", schedule);
+  read_values<double>(file, "optimizer.schedule", schedule);
   schedule_ = {schedule(0), schedule(1)};
 }
 
@@ -49,7 +49,7 @@ void Optimizer<S>::update(const Slot& slot, Index first, Index rows, const Buffe
 }
 
 template <class S>
-void Optimizer<S>::update(const WeightRows<S>& rows, MatrixMap<S> dx, OuterScratch<S>& scratch, const Pieces& pieces) {
+void Optimizer<S>::update(const WeightRows<S>& rows, MatrixMap<S> dx, Workspace& work, const Pieces& pieces) {
   const auto size = [](Index i) { return static_cast<std::size_t>(i); };
   nadam_update(step_of(rows.weight), arrays(rows.weight, rows.first),
                OuterProduct<S>{rows_of<S>(rows.x),
@@ -58,7 +58,7 @@ void Optimizer<S>::update(const WeightRows<S>& rows, MatrixMap<S> dx, OuterScrat
                                size(rows.x.cols()),
                                size(rows.dy.cols()),
                                {dx.cols() > 0 ? dx.data() : nullptr, size(dx.cols())}},
-               scratch, pieces);
+               work, pieces);
 }
 
 template class Optimizer<float>;

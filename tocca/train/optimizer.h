@@ -33,7 +33,7 @@ class Optimizer {
   void update(const Slot& slot, Index first, Index rows, const Buffer<S>& gradients);
   /// The step on rows of a weight matrix, whose gradient is computed on the way. With columns in `dx` (m × rows) it
   /// becomes dy Wᵀ with the weights before the step.
-  void update(const WeightRows<S>& rows, MatrixMap<S> dx, OuterScratch<S>& scratch, const Pieces& pieces);
+  void update(const WeightRows<S>& rows, MatrixMap<S> dx, Workspace& work, const Pieces& pieces);
 
  private:
   [[nodiscard]] NadamStep step_of(const Slot& slot) const;

@@ -70,13 +70,13 @@ void PseudoLabels::save(TensorFile& file) const {
   if (!clustered_) return;
   Vector<double> codes(clustered_->labels.size());
   for (Index i = 0; i < codes.size(); ++i) codes(i) = clustered_->labels.codes[static_cast<std::size_t>(i)];
-  add_values(file, "clusters", codes);
+  add_values<double>(file, "clusters", codes);
 }
 
 void PseudoLabels::load(const TensorFile& file) {
   if (!clustered_) return;
   Vector<double> codes(clustered_->labels.size());
-  read_values(file, "clusters", codes);
+  read_values<double>(file, "clusters", codes);
   for (Index i = 0; i < codes.size(); ++i) {
     const bool known = codes(i) >= -1 && codes(i) < static_cast<double>(clusters_);
     if (!known) throw InputError("load", "tensor 'clusters': a cluster that there is not; the file is damaged");

@@ -196,7 +196,7 @@ void TrainingStep<S>::first_weights_backward(const Job& job) {
     if (passes_[v].rows() == 0) return;
     weight_backward({network_.encoders[v].hidden.front().weight, part.first,
                      passes_[v].input().middleCols(part.first, part.count), first_gradients_[v]},
-                    nobody, scratch_[task].outer, job);
+                    nobody, scratch_[task].work, job);
   });
 }
 
@@ -273,13 +273,12 @@ void TrainingStep<S>::product_backward(std::size_t v, const Slot& weight, Matrix
   const bool passes_once = job.with_update && x.rows() <= kRowsToFuse && dy.cols() <= kColumnsToPass;
   const MatrixMap<S> nobody(nullptr, 0, 0);
   if (dx.cols() > 0 && !passes_once) dense_backward_input<S>(dy, network_.parameters[weight], dx, job.pieces);
-  weight_backward({weight, 0, x, dy}, passes_once ? dx : nobody, scratch_[v].outer, job);
+  weight_backward({weight, 0, x, dy}, passes_once ? dx : nobody, scratch_[v].work, job);
 }
 
 template <class S>
-void TrainingStep<S>::weight_backward(const WeightRows<S>& rows, MatrixMap<S> dx, OuterScratch<S>& scratch,
-                                      const Job& job) {
-  if (job.with_update && rows.x.rows() <= kRowsToFuse) return optimizer_.update(rows, dx, scratch, job.pieces);
+void TrainingStep<S>::weight_backward(const WeightRows<S>& rows, MatrixMap<S> dx, Workspace& work, const Job& job) {
+  if (job.with_update && rows.x.rows() <= kRowsToFuse) return optimizer_.update(rows, dx, work, job.pieces);
   job.pieces.over_columns(rows.x.cols(), [&](Index from, Index count) {
     const Index first = rows.first + from;
     dense_backward_weight<S>(rows.x.middleCols(from, count), rows.dy, gradients_[rows.weight].middleRows(first, count));

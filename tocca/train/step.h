@@ -71,7 +71,6 @@ class TrainingStep {
  private:
   // What one view needs for itself besides its pass.
   struct ViewScratch {
-    OuterScratch<S> outer;
     DecorrelationScratch<S> decorrelation;
     LdaLossScratch lda;
     Workspace work;
@@ -103,7 +102,7 @@ class TrainingStep {
   void encoder_backward(std::size_t v, const Job& job);
   void product_backward(std::size_t v, const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy, MatrixMap<S> dx,
                         const Job& job);
-  void weight_backward(const WeightRows<S>& rows, MatrixMap<S> dx, OuterScratch<S>& scratch, const Job& job);
+  void weight_backward(const WeightRows<S>& rows, MatrixMap<S> dx, Workspace& work, const Job& job);
   void clear_gradients(std::size_t v);
   void mix(std::size_t v, const Batch& batch);
   void update_encoder(std::size_t v);

@@ -110,13 +110,13 @@ class Run {
   void keep_state(bool must = false) {
     if (!checkpoint_.due(must)) return;
     TensorFile state;
-    add_values(state, "parameters", network_.parameters.values());
-    add_values(state, "statistics", network_.statistics.values());
-    add_values(state, "best.parameters", best_.parameters.values());
-    add_values(state, "best.statistics", best_.statistics.values());
-    add_values(state, "progress",
-               Vector<double>{{static_cast<double>(pretrained_), static_cast<double>(best_.epoch), best_.score.first,
-                               best_.score.second, scored_ ? 1.0 : 0.0}});
+    add_values<float>(state, "parameters", network_.parameters.values());
+    add_values<double>(state, "statistics", network_.statistics.values());
+    add_values<float>(state, "best.parameters", best_.parameters.values());
+    add_values<double>(state, "best.statistics", best_.statistics.values());
+    add_values<double>(state, "progress",
+                       Vector<double>{{static_cast<double>(pretrained_), static_cast<double>(best_.epoch),
+                                       best_.score.first, best_.score.second, scored_ ? 1.0 : 0.0}});
     add_history(state, summary_.history);
     step_.optimizer().save(state);
     recent_.save(state);
@@ -125,12 +125,12 @@ class Run {
   }
 
   void restore(const TensorFile& state) {
-    read_values(state, "parameters", network_.parameters.values());
-    read_values(state, "statistics", network_.statistics.values());
-    read_values(state, "best.parameters", best_.parameters.values());
-    read_values(state, "best.statistics", best_.statistics.values());
+    read_values<float>(state, "parameters", network_.parameters.values());
+    read_values<double>(state, "statistics", network_.statistics.values());
+    read_values<float>(state, "best.parameters", best_.parameters.values());
+    read_values<double>(state, "best.statistics", best_.statistics.values());
     Vector<double> progress(5);
-    read_values(state, "progress", progress);
+    read_values<double>(state, "progress", progress);
     pretrained_ = whole_number(progress(0), options_.pretrain_epochs);
     best_.epoch = whole_number(progress(1), options_.epochs);
     best_.score = {progress(2), progress(3)};

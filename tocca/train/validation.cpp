@@ -134,14 +134,14 @@ Matrix<double> RecentActivations::projected(const Network<float>& network, Index
 }
 
 void RecentActivations::save(TensorFile& file) const {
-  add_values(file, "recent.place", Vector<double>{{static_cast<double>(next_), static_cast<double>(filled_)}});
+  add_values<double>(file, "recent.place", Vector<double>{{static_cast<double>(next_), static_cast<double>(filled_)}});
   for (std::size_t v = 0; v < rings_.size(); ++v)
     file.add("recent.view" + std::to_string(v), rings_[v].topRows(filled_));
 }
 
 void RecentActivations::load(const TensorFile& file) {
   Vector<double> place(2);
-  read_values(file, "recent.place", place);
+  read_values<double>(file, "recent.place", place);
   next_ = whole_number(place(0), 1e9);
   filled_ = whole_number(place(1), 1e9);
   for (std::size_t v = 0; v < rings_.size(); ++v) {

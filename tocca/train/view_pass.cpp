@@ -22,23 +22,25 @@ ViewPass<S>::ViewPass(const Network<S>& network, Index view, Index capacity)
     : view_(view),
       whitens_(network.shape.projection == Projection::whiten),
       projects_(network.shape.projection != Projection::identity),
-      hidden_(network.encoder(view).hidden, capacity, "layer"),
+      hidden_(network.encoder(view).hidden, capacity, "layer", memory_),
       outputs_width_(network.shape.encoder_outputs()) {
   const NetworkShape& shape = network.shape;
-  x_.resize(capacity, shape.inputs[static_cast<std::size_t>(view)]);
-  for (Matrix<S>* m : {&a_, &dz_}) m->resize(capacity, shape.components);
-  linear_.resize(capacity, outputs_width_);
-  if (has_private()) encoded_.resize(capacity, outputs_width_);
-  if (has_private() || shape.reconstructs) encoded_gradient_.resize(capacity, outputs_width_);
+  const auto matrix = [&](Index columns) { return BatchMatrix<S>(memory_, capacity, columns); };
+  x_ = matrix(shape.inputs[static_cast<std::size_t>(view)]);
+  a_ = matrix(shape.components);
+  dz_ = matrix(shape.components);
+  linear_ = matrix(outputs_width_);
+  if (has_private()) encoded_ = matrix(outputs_width_);
+  if (has_private() || shape.reconstructs) encoded_gradient_ = matrix(outputs_width_);
   if (shape.reconstructs) {
-    clean_.resize(capacity, x_.cols());
-    decoded_.resize(capacity, x_.cols());
-    decoder_.emplace(network.encoder(view).decoder, capacity, "decoder layer");
+    clean_ = matrix(x_.cols());
+    decoded_ = matrix(x_.cols());
+    decoder_.emplace(network.encoder(view).decoder, capacity, "decoder layer", memory_);
   }
-  if (projects_) z_.resize(capacity, shape.components);
-  if (shape.keeps_pairs()) coupling_.resize(capacity, shape.components);
-  for (const HeadShape& head : shape.heads) outputs_.emplace_back(capacity, head.outputs);
-  if (outputs_.size() > 1) head_dz_.resize(capacity, shape.components);
+  if (projects_) z_ = matrix(shape.components);
+  if (shape.keeps_pairs()) coupling_ = matrix(shape.components);
+  for (const HeadShape& head : shape.heads) outputs_.push_back(matrix(head.outputs));
+  if (outputs_.size() > 1) head_dz_ = matrix(shape.components);
 }
 
 template <class S>
@@ -70,7 +72,7 @@ void ViewPass<S>::forward(Network<S>& network, double rate, const Rng& rng, cons
   dense_forward<S>(hidden_.output(), network.parameters[e.output_weight], none, top(linear_), pieces);
   batch_norm_forward<S>(top(linear_), none, none, output_norm_, encoded(), pieces);
   if (has_private()) top(a_) = encoded().leftCols(a_.cols());
-  if (encoded_gradient_.size() > 0) top(encoded_gradient_).setZero();
+  if (!encoded_gradient_.empty()) top(encoded_gradient_).setZero();
   update_statistics(network);
   if (!whitens_) return;
   WhiteningStatistics statistics{network.statistics[e.whitening_mean], network.statistics[e.whitening_covariance],
@@ -145,8 +147,8 @@ void ViewPass<S>::backward_encoder(const Network<S>& network, double rate, const
   MatrixMap<S> d = dz();
   if (has_private()) {
     top(encoded_gradient_).leftCols(a_.cols()) += dz();
-    new (&d) MatrixMap<S>(encoded_gradient_.data(), rows_, outputs_width_);
-  } else if (encoded_gradient_.size() > 0) {
+    new (&d) MatrixMap<S>(top(encoded_gradient_));
+  } else if (!encoded_gradient_.empty()) {
     d += top(encoded_gradient_);
   }
   batch_norm_backward<S>(top(linear_), none, output_norm_, d, none, none, pieces);

@@ -61,7 +61,7 @@ class ViewPass {
                         ProductBackward<S> product_backward, const Pieces& pieces = {});
 
  private:
-  MatrixMap<S> top(Matrix<S>& m) const { return {m.data(), rows_, m.cols()}; }
+  MatrixMap<S> top(const BatchMatrix<S>& m) const { return m.top(rows_); }
   [[nodiscard]] bool has_private() const { return outputs_width_ > a_.cols(); }
   MatrixMap<S> encoded() { return has_private() ? top(encoded_) : top(a_); }  // [A, P]
   void update_statistics(Network<S>& network);
@@ -69,21 +69,22 @@ class ViewPass {
   Index view_;
   Index rows_ = 0;
   bool whitens_;
-  bool projects_;  // z is another matrix than a
-  Matrix<S> x_;
-  Matrix<S> clean_;  // as x before perturbation, to reconstruct
+  bool projects_;     // z is another matrix than a
+  Workspace memory_;  // of all that follows
+  BatchMatrix<S> x_;
+  BatchMatrix<S> clean_;  // as x before perturbation, to reconstruct
   HiddenStack<S> hidden_;
-  Matrix<S> linear_;  // dense output before the last batch norm
+  BatchMatrix<S> linear_;  // dense output before the last batch norm
   BatchNormCache<S> output_norm_;
-  Matrix<S> a_, z_, dz_, coupling_, head_dz_;
-  std::vector<Matrix<S>> outputs_;
+  BatchMatrix<S> a_, z_, dz_, coupling_, head_dz_;
+  std::vector<BatchMatrix<S>> outputs_;
   WhiteningCache whitening_;
   Index outputs_width_;
-  Matrix<S> encoded_;           // [A, P] where there is a P
-  Matrix<S> encoded_gradient_;  // of what reads [A, P]
+  BatchMatrix<S> encoded_;           // [A, P] where there is a P
+  BatchMatrix<S> encoded_gradient_;  // of what reads [A, P]
   std::optional<HiddenStack<S>> decoder_;
-  Matrix<S> decoded_;  // X̂, then its gradient
-  Matrix<S> sums_;     // scratch of column sums
+  BatchMatrix<S> decoded_;  // X̂, then its gradient
+  Matrix<S> sums_;          // scratch of column sums
   Workspace work_;
 };
 
