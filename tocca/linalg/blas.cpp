@@ -123,7 +123,7 @@ void multiply(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha,
   require_shape("multiply", c.rows(), c.cols(), a.rows(), b.cols());
   const auto product = product_of<S>(a.cols(), a, b, c, alpha, beta);
   if (has_few_rows(product)) return run<S>([](const auto& p) { detail::skinny_a_b(p); }, product, c, beta);
-  if (detail::blocked_is_faster(product.n, product.k)) {
+  if (detail::blocked_is_faster(product.k)) {
     return run<S>([](const auto& p) { detail::blocked_a_b(p); }, product, c, beta);
   }
   gemm<S>(CblasNoTrans, CblasNoTrans, a.cols(), a, b, c, alpha, beta);
@@ -167,7 +167,7 @@ void multiply_a_bt(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S a
   require_shape("multiply_a_bt", c.rows(), c.cols(), a.rows(), b.rows());
   const auto product = product_of<S>(a.cols(), a, b, c, alpha, beta);
   if (has_few_rows(product)) return run<S>([](const auto& p) { detail::skinny_a_bt(p); }, product, c, beta);
-  if (detail::blocked_is_faster(product.n, product.k)) {
+  if (detail::blocked_is_faster(product.k)) {
     return run<S>([](const auto& p) { detail::blocked_a_bt(p); }, product, c, beta);
   }
   gemm<S>(CblasNoTrans, CblasTrans, a.cols(), a, b, c, alpha, beta);

@@ -18,15 +18,8 @@ namespace tocca::HWY_NAMESPACE {
 
 using detail::Product;
 
-// Where they were measured to be faster: with AVX-512 for sums that are one block, or where all columns are packed at
-// once, with AVX2 for short sums.
-bool is_faster(std::size_t n, std::size_t k) {
-  if constexpr (HWY_MAX_BYTES >= 64) {
-    return k <= 512 || n <= 96;
-  } else {
-    return HWY_MAX_BYTES == 32 && k <= 256;
-  }
-}
+// Where they were measured to be faster: with AVX-512 always, with AVX2 for short sums.
+bool is_faster(std::size_t k) { return HWY_MAX_BYTES >= 64 || (HWY_MAX_BYTES == 32 && k <= 256); }
 
 // Two panels of B with sums of up to so many terms are packed at a time: 192 kilobytes with AVX-512, half of that
 // before. They lie on the stack and stay in the second-level cache while all rows of A pass over them.
@@ -98,7 +91,7 @@ HWY_AFTER_NAMESPACE();
 namespace tocca {
 
 HWY_EXPORT(is_faster);
-bool detail::blocked_is_faster(std::size_t n, std::size_t k) { return HWY_DYNAMIC_DISPATCH(is_faster)(n, k); }
+bool detail::blocked_is_faster(std::size_t k) { return HWY_DYNAMIC_DISPATCH(is_faster)(k); }
 
 #define TOCCA_PRODUCT(name, S)                                     \
   HWY_EXPORT(blocked_##name##_##S);                                \

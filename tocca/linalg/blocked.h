@@ -7,8 +7,8 @@
 
 namespace tocca::detail {
 
-/// Whether they are for results of n columns that are sums of length k, on this processor (docs/performance.md).
-bool blocked_is_faster(std::size_t n, std::size_t k);
+/// Whether they are for sums of length k on this processor (docs/performance.md).
+bool blocked_is_faster(std::size_t k);
 
 /// A (m × k) and B (k × n); k > 0.
 void blocked_a_b(const Product<float>& product);
