@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "tocca/train/input_layers.h"
 #include "tocca/train/step.h"
 
 namespace {
@@ -69,6 +70,7 @@ struct Case {
   CcaBasis basis = CcaBasis::aligned;
   Index hidden = 140;
   Index first = 70;  // columns of the first view
+  bool perturbed = true;
 };
 
 // Every projection, agreement, decorrelation, task and head, with mixup and decoders.
@@ -83,8 +85,10 @@ const Case kCases[] = {
     {.name = "tocca-w", .batch = 2100, .threads = 4, .projection = Projection::whiten},
     // Of this one, layers are shared.
     {.name = "nn", .batch = 100, .threads = 3, .views = 1, .agreement = Agreement::none, .hidden = 300},
-    // Of this one, parts of the first view's layer.
+    // Of these, parts of the first view's layer.
     {.name = "unequal views", .first = 500},
+    {.name = "unequal, undisturbed", .first = 500, .perturbed = false},
+    {.name = "unequal, mixup", .decoders = true, .own_share = 0.7, .first = 500},
     {.name = "all heads", .all_heads = true},
     {.name = "all heads, mixup", .projection = Projection::whiten, .all_heads = true, .own_share = 0.7},
     {.name = "softcca", .decorrelated = true, .task = Task::none},
@@ -173,7 +177,7 @@ long allocations_of(const Case& c) {
                             .agreement = c.agreement,
                             .decorrelation_weight = c.decorrelated ? 0.1 : 0,
                             .weight_decay = 1e-4,
-                            .perturbation = {.dropout = 0.2, .input_dropout = 0.1, .input_noise = 0.1},
+                            .perturbation = c.perturbed ? Perturbation{0.2, 0.1, 0.1} : Perturbation{},
                             .cca_basis = c.basis};
   const Context context = make_context(c.threads);
   TrainingStep<float> step(network, objective, c.batch, context);
@@ -219,6 +223,10 @@ int main() {
   }
   bool passed = true;
   for (const Case& c : kCases) {
+    if (c.first > 100 && share_inputs(shape_of(c), c.batch).empty()) {
+      std::printf("%s: nothing is shared\n", c.name);
+      passed = false;
+    }
     const long found = allocations_of(c);
     std::printf("%-25s batch %4ld, %d threads: %ld allocations in 8 steps\n", c.name, static_cast<long>(c.batch),
                 c.threads, found);

@@ -29,13 +29,12 @@ void advise_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size
 #endif
 }
 
-void FreeMemory::operator()(std::byte* memory) const { std::free(memory); }
+void FreeBytes::operator()(std::byte* memory) const { std::free(memory); }
 
-Memory allocate_memory(std::size_t bytes) {
-  constexpr std::size_t kLine = 64;
-  const std::size_t page = bytes >= kHugePage / 4 ? kHugePage : kLine;
+OwnedBytes allocate_bytes(std::size_t bytes) {
+  const std::size_t page = bytes >= kHugePage / 4 ? kHugePage : kCacheLine;
   bytes = std::max<std::size_t>((bytes + page - 1) / page, 1) * page;
-  Memory memory(static_cast<std::byte*>(std::aligned_alloc(page, bytes)));
+  OwnedBytes memory(static_cast<std::byte*>(std::aligned_alloc(page, bytes)));
   if (!memory) throw std::bad_alloc();
   if (page == kHugePage) advise_huge_pages(memory.get(), bytes);
   return memory;

@@ -11,15 +11,18 @@ namespace tocca {
 /// know of them, or the piece is small, nothing happens.
 void advise_huge_pages(void* memory, std::size_t bytes);
 
-constexpr std::size_t kHugePage = std::size_t{1} << 21;
+/// Bytes of a cache line, and of a large page (of x86-64; others' are a multiple or a divisor).
+inline constexpr std::size_t kCacheLine = 64;
+inline constexpr std::size_t kHugePage = std::size_t{1} << 21;
 
-struct FreeMemory {
+struct FreeBytes {
   void operator()(std::byte* memory) const;
 };
-using Memory = std::unique_ptr<std::byte, FreeMemory>;
+/// Memory of allocate_bytes(), freed with it.
+using OwnedBytes = std::unique_ptr<std::byte, FreeBytes>;
 
 /// Memory of at least so many bytes that begins at a boundary of cache lines, with whatever was there before. From a
 /// quarter of a large page on it has large pages of its own.
-Memory allocate_memory(std::size_t bytes);
+OwnedBytes allocate_bytes(std::size_t bytes);
 
 }  // namespace tocca

@@ -15,11 +15,10 @@
 #include <vector>
 
 #include "tocca/core/error.h"
+#include "tocca/core/huge_pages.h"
 
 namespace tocca {
 namespace {
-
-constexpr std::size_t kCacheLine = 64;
 
 inline void pause_processor() {
 #if defined(__x86_64__)

@@ -13,7 +13,7 @@ TEST(Workspace, PiecesOfAFrameDoNotOverlapAndAreAligned) {
   const Workspace::Frame frame(work);
   std::vector<MatrixMap<double>> pieces;
   // Some larger than a chunk, some empty.
-  for (const Index columns : {3, 0, 5000, 1, 200'000, 7}) {
+  for (const Index columns : {3, 0, 5000, 1, 400'000, 7}) {
     pieces.push_back(work.matrix<double>(2, columns));
     pieces.back().setConstant(static_cast<double>(pieces.size()));
   }
@@ -39,16 +39,52 @@ TEST(Workspace, AFrameGivesBackWhatWasHandedOutSinceItsStart) {
 
 // Where a smaller batch leaves room in a chunk, the next large one finds the memory that it had before.
 TEST(Workspace, ASmallerRoundInBetweenChangesNothing) {
-  Workspace work;
-  std::vector<const double*> large;
-  for (const Index rows : {400, 3, 400, 120, 400}) {
-    const Workspace::Frame frame(work);
-    work.matrix<double>(rows, 30);
-    const MatrixMap<double> second = work.matrix<double>(rows, 50);
-    if (rows == 400) large.push_back(second.data());
+  for (const std::size_t reserved : {0, 1000, 100'000}) {
+    Workspace work;
+    work.reserve(reserved);
+    std::vector<const double*> large;
+    for (const Index rows : {9000, 3, 9000, 120, 9000}) {
+      const Workspace::Frame frame(work);
+      work.matrix<double>(rows, 20);
+      const MatrixMap<double> second = work.matrix<double>(rows, 25);
+      if (rows == 9000) large.push_back(second.data());
+    }
+    EXPECT_EQ(large[1], large[0]);
+    EXPECT_EQ(large[2], large[0]);
   }
-  EXPECT_EQ(large[1], large[0]);
-  EXPECT_EQ(large[2], large[0]);
+}
+
+TEST(Workspace, WhatIsReservedBeginsAtALargePage) {
+  Workspace work;
+  work.reserve(100'000);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(work.matrix<float>(1, 1).data()) % kHugePage, 0U);
+}
+
+TEST(Workspace, MovedItsPiecesStay) {
+  Workspace work;
+  const MatrixMap<float> piece = work.matrix<float>(300, 1000);
+  Workspace moved = std::move(work);
+  EXPECT_NE(moved.matrix<float>(1, 1).data(), piece.data());
+  Workspace assigned;
+  assigned = std::move(moved);
+  EXPECT_NE(assigned.matrix<float>(1, 1).data(), piece.data());
+  // What was moved from begins anew.
+  work.matrix<float>(300, 1000).setZero();   // NOLINT(bugprone-use-after-move)
+  moved.matrix<float>(300, 1000).setZero();  // NOLINT(bugprone-use-after-move)
+}
+
+TEST(BatchMatrix, IsAPlaceForRows) {
+  Workspace memory;
+  const BatchMatrix<double> nothing, first(memory, 10, 3), second(memory, 10, 3);
+  EXPECT_TRUE(nothing.empty());
+  EXPECT_FALSE(first.empty());
+  first.top(10).setConstant(1);
+  second.top(10).setConstant(2);
+  const BatchMatrix<double> same = first;
+  same.top(4).setConstant(3);
+  EXPECT_EQ(first.top(10).topRows(4), Matrix<double>::Constant(4, 3, 3.0));
+  EXPECT_EQ(first.top(10).bottomRows(6), Matrix<double>::Constant(6, 3, 1.0));
+  EXPECT_EQ(second.top(10), Matrix<double>::Constant(10, 3, 2.0));
 }
 
 TEST(KeptMatrix, KeepsItsMemoryWhenItGetsSmaller) {

@@ -28,7 +28,7 @@ Shifted shifted(const Matrix<double>& x, Standardize mode, Index most, const Rng
   std::vector<Index> samples;
   for (Index i = 0; i < x.rows(); ++i) samples.push_back(i);
   Matrix<double> rows(x.rows(), kPixels);
-  standardizer.read<double>(data.views, 0, samples, rows);
+  standardizer.read<double>(data.views, 0, samples, 0, rows);
   shift_images<double>(standardizer, kWidth, most, samples, rng, rows);
   const Matrix<double> after =
       (rows.array().rowwise() / standardizer.scale.array()).matrix().rowwise() + standardizer.shift;

@@ -158,8 +158,8 @@ MissingValues parse_missing_values(std::string_view text) { return parse_word(kP
 std::string_view name_of(MissingValues policy) { return word_of(kPolicies, policy); }
 
 template <class S>
-void Standardizer::read(const Views& views, Index v, std::span<const Index> samples, MatrixRef<S> out,
-                        Index first) const {
+void Standardizer::read(const Views& views, Index v, std::span<const Index> samples, Index first,
+                        MatrixRef<S> out) const {
   const View& view = views.views[static_cast<std::size_t>(v)];
   const Index columns = view.columns();
   if (columns != scale.size()) {
@@ -190,8 +190,8 @@ void Standardizer::read(const Views& views, Index v, std::span<const Index> samp
   });
 }
 
-template void Standardizer::read<float>(const Views&, Index, std::span<const Index>, MatrixRef<float>, Index) const;
-template void Standardizer::read<double>(const Views&, Index, std::span<const Index>, MatrixRef<double>, Index) const;
+template void Standardizer::read<float>(const Views&, Index, std::span<const Index>, Index, MatrixRef<float>) const;
+template void Standardizer::read<double>(const Views&, Index, std::span<const Index>, Index, MatrixRef<double>) const;
 
 Standardizer fit_standardizer(const Views& views, Index v, Standardize mode, MissingValues missing,
                               const Context& context) {

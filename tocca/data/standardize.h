@@ -40,9 +40,9 @@ struct Standardizer {
   /// (samples.size() × at most d).
   /// Throws InputError naming view, sample and column of the first value that is not finite, unless `missing` is
   /// `mean` and it is a NaN. Infinities are never accepted, nor what is too large for S. Also thrown: the view has
-  /// another number of columns than in training, a sample lacks the view.
+  /// another number of columns than in training or fewer than are asked for, a sample lacks the view.
   template <class S>
-  void read(const Views& views, Index view, std::span<const Index> samples, MatrixRef<S> out, Index first = 0) const;
+  void read(const Views& views, Index view, std::span<const Index> samples, Index first, MatrixRef<S> out) const;
 };
 
 /// Fits on the samples of `views` that have the view. Means and variances in float64, merged over fixed chunks.

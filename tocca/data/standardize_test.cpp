@@ -18,6 +18,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using testing::error_message;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
@@ -46,7 +47,7 @@ std::vector<Index> all_samples(const Views& views) {
 template <class S>
 Matrix<S> standardized(const Standardizer& standardizer, const Views& views) {
   Matrix<S> out(views.size(), views.views[0].columns());
-  standardizer.read<S>(views, 0, all_samples(views), out);
+  standardizer.read<S>(views, 0, all_samples(views), 0, out);
   return out;
 }
 
@@ -91,6 +92,36 @@ TEST(Standardizer, CenterAndNone) {
   EXPECT_EQ(raw.row(3), (RowVector<double>(3) << 6, 30, 0).finished());
 }
 
+// Columns alone are what they are in a whole row, with missing values too, and a value that is refused has its name.
+TEST(Standardizer, ReadsSomeColumns) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> by_row = {1, 10, 7, 2, 30, 8, 3, nan, 7, 6, 30, 5};
+  const std::vector<float> by_column = {1, 2, 3, 6, 10, 30, nan, 30, 7, 8, 7, 5};
+  for (const Table& table : {Table(nullptr, by_row.data(), NumberType::f4, 4, 3, 3, 1),
+                             Table(nullptr, by_column.data(), NumberType::f4, 4, 3, 1, 4)}) {
+    const Views views = one_view(table);
+    const Standardizer standardizer = fit_standardizer(views, 0, Standardize::none, MissingValues::mean, {});
+    const Matrix<float> whole = standardized<float>(standardizer, views);
+    EXPECT_FLOAT_EQ(whole(2, 1), 70.0F / 3);
+    for (Index first = 0; first < 3; ++first) {
+      for (Index count = 0; first + count <= 3; ++count) {
+        Matrix<float> some(4, count);
+        standardizer.read<float>(views, 0, all_samples(views), first, some);
+        EXPECT_EQ(some, whole.middleCols(first, count)) << first << " " << count;
+      }
+    }
+    Standardizer strict = standardizer;
+    strict.missing = MissingValues::error;
+    Matrix<float> last(4, 1), middle(4, 1);
+    strict.read<float>(views, 0, all_samples(views), 2, last);
+    EXPECT_THAT(error_message<InputError>([&] { strict.read<float>(views, 0, all_samples(views), 1, middle); }),
+                HasSubstr("column '" + views.views[0].features[1] + "'"));
+    Matrix<float> too_many(4, 2);
+    EXPECT_THAT(error_message<InputError>([&] { strict.read<float>(views, 0, all_samples(views), 2, too_many); }),
+                HasSubstr("got 2 from 2 on, the view has 3"));
+  }
+}
+
 TEST(Standardizer, ReadsEveryStorageAlike) {
   const std::vector<std::uint8_t> bytes = {1, 10, 7, 2, 30, 7, 3, 10, 7, 6, 30, 7};
   const std::vector<float> by_column = {1, 2, 3, 6, 10, 30, 10, 30, 7, 7, 7, 7};
@@ -107,10 +138,10 @@ TEST(Standardizer, ReadsChosenSamplesThroughTheJoin) {
   const Standardizer standardizer = fit(views, Standardize::center);
   EXPECT_EQ(standardizer.mean(0), 3);
   Matrix<double> out(2, 3);
-  standardizer.read<double>(views, 0, std::vector<Index>{2, 0}, out);
+  standardizer.read<double>(views, 0, std::vector<Index>{2, 0}, 0, out);
   EXPECT_EQ(out.col(0), (Vector<double>(2) << -2, 3).finished());
   EXPECT_EQ(error_message<InputError>([&] {
-              standardizer.read<double>(views, 0, std::vector<Index>{0, 1}, out);
+              standardizer.read<double>(views, 0, std::vector<Index>{0, 1}, 0, out);
             }),
             "[view 'v', sample 's1'] view is missing: got no row, need one; read only samples that have the view");
 }

@@ -7,7 +7,7 @@
 
 namespace tocca::detail {
 
-/// Whether they are for sums of length k on this processor (docs/performance.md).
+/// Whether they are faster than OpenBLAS for sums of k terms on this processor (docs/performance.md).
 bool blocked_is_faster(std::size_t k);
 
 /// A (m × k) and B (k × n); k > 0.

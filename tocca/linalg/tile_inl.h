@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tocca/core/huge_pages.h"
 #include "tocca/core/rows.h"
 
 // Loops over a tile have to be unrolled before the compiler decides what lies in memory: otherwise it keeps a copy of
@@ -39,7 +40,6 @@ constexpr std::size_t kTile = HWY_MAX_BYTES >= 64 ? 24 : 12;
 template <std::size_t kVectors>
 constexpr std::size_t kTileRows = kTile / std::max<std::size_t>(kVectors, 2);
 
-constexpr std::size_t kCacheLine = 64;
 /// Numbers in a cache line, or in a vector where that is longer.
 template <class S>
 constexpr std::size_t kLine = std::max<std::size_t>(kCacheLine, HWY_MAX_BYTES) / sizeof(S);

@@ -129,7 +129,7 @@ TrainOptions train_options(const Method& method, const NetworkShape& shape, cons
 
 TrainingData training_data(const FittedModel& model, const Dataset& data) {
   return {&data, [&model, &data](Index view, std::span<const Index> samples, Index first, MatrixRef<float> out) {
-            model.views[static_cast<std::size_t>(view)].standardizer.read<float>(data.views, view, samples, out, first);
+            model.views[static_cast<std::size_t>(view)].standardizer.read<float>(data.views, view, samples, first, out);
           }};
 }
 

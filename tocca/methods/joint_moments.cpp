@@ -111,8 +111,8 @@ JointMoments standardized_moments(const FittedModel& model, const Views& views, 
                                   const Context& context) {
   const Index d1 = views.views[0].columns(), d2 = views.views[1].columns();
   const BlockReader read = [&](std::span<const Index> chosen, MatrixRef<double> block) {
-    model.views[0].standardizer.read<double>(views, 0, chosen, block.leftCols(d1));
-    model.views[1].standardizer.read<double>(views, 1, chosen, block.rightCols(d2));
+    model.views[0].standardizer.read<double>(views, 0, chosen, 0, block.leftCols(d1));
+    model.views[1].standardizer.read<double>(views, 1, chosen, 0, block.rightCols(d2));
   };
   return gather(samples, d1 + d2, read, context);
 }

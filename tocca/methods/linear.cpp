@@ -23,7 +23,7 @@ Matrix<double> standardized_rows(const FittedModel& model, const Dataset& data, 
                                  const std::vector<Index>& samples) {
   const auto v = static_cast<std::size_t>(view);
   Matrix<double> x(static_cast<Index>(samples.size()), data.views.views[v].columns());
-  model.views[v].standardizer.read<double>(data.views, view, samples, x);
+  model.views[v].standardizer.read<double>(data.views, view, samples, 0, x);
   return x;
 }
 

@@ -67,10 +67,10 @@ class Buffer {
   [[nodiscard]] Eigen::Map<const Vector<S>> values() const { return {data(), size_}; }
 
  private:
-  explicit Buffer(Index size) : memory_(allocate_memory(static_cast<std::size_t>(size) * sizeof(S))), size_(size) {}
+  explicit Buffer(Index size) : memory_(allocate_bytes(static_cast<std::size_t>(size) * sizeof(S))), size_(size) {}
   [[nodiscard]] S* data() const { return reinterpret_cast<S*>(memory_.get()); }
 
-  Memory memory_;
+  OwnedBytes memory_;
   Index size_ = 0;
 };
 

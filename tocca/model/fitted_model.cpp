@@ -23,7 +23,7 @@ const Standardizer& standardizer(const FittedModel& model, Index view) {
 
 Matrix<float> network_rows(const FittedModel& model, const Views& views, Index view, std::span<const Index> samples) {
   Matrix<float> x(static_cast<Index>(samples.size()), views.views[static_cast<std::size_t>(view)].columns());
-  standardizer(model, view).read<float>(views, view, samples, x);
+  standardizer(model, view).read<float>(views, view, samples, 0, x);
   return project<float>(*model.network, view, x);
 }
 
@@ -34,7 +34,7 @@ Matrix<double> linear_rows(const FittedModel& model, const Views& views, Index v
     x = network_rows(model, views, view, samples).cast<double>();
   } else {
     x.resize(static_cast<Index>(samples.size()), views.views[static_cast<std::size_t>(view)].columns());
-    standardizer(model, view).read<double>(views, view, samples, x);
+    standardizer(model, view).read<double>(views, view, samples, 0, x);
   }
   if (model.weights.empty()) return x;
   if (!model.centres.empty()) x.rowwise() -= model.centres[static_cast<std::size_t>(view)];
@@ -142,7 +142,7 @@ Matrix<double> private_components(const FittedModel& model, const Views& views, 
   context.parallel_rows(parts.rows(), [&](Index first, Index rows) {
     const auto chosen = part(samples, first, rows);
     Matrix<float> x(rows, views.views[static_cast<std::size_t>(view)].columns());
-    standardizer(model, view).read<float>(views, view, chosen, x);
+    standardizer(model, view).read<float>(views, view, chosen, 0, x);
     parts.middleRows(first, rows) = private_parts<float>(*model.network, view, x).cast<double>();
   });
   return parts;
@@ -184,7 +184,7 @@ Matrix<double> joint_rows(const FittedModel& model, const Views& views, std::spa
   Index next = 0;
   for (Index v = 0; v < views.count(); ++v) {
     const Index width = views.views[static_cast<std::size_t>(v)].columns();
-    standardizer(model, v).read<double>(views, v, samples, rows.middleCols(next, width));
+    standardizer(model, v).read<double>(views, v, samples, 0, rows.middleCols(next, width));
     next += width;
   }
   for (Index v = 0; v < views.count(); ++v) {

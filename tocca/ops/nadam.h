@@ -64,12 +64,16 @@ struct OuterProduct {
   Rows<S> dx{nullptr, 0};
 };
 
+/// Rows of weights that update kernels work on at a time, with any number of registers: parts of a matrix that begin at
+/// multiples of it cost nothing.
+inline constexpr Index kWeightRows = 24;
+
 /// One step with given gradients (n).
 void nadam_update(const NadamStep& step, const NadamArrays<float>& arrays, std::span<const float> gradients);
 void nadam_update(const NadamStep& step, const NadamArrays<double>& arrays, std::span<const double> gradients);
 /// One step on a weight matrix (rows × columns, contiguous) whose gradient is computed on the way. With up to some 2000
 /// columns the weights are read from memory once, for the gradient with respect to x as well. Rows are shared with idle
-/// threads.
+/// threads. What lies between is taken from `work` and given back.
 void nadam_update(const NadamStep& step, const NadamArrays<float>& arrays, const OuterProduct<float>& gradient,
                   Workspace& work, const Pieces& pieces = {});
 void nadam_update(const NadamStep& step, const NadamArrays<double>& arrays, const OuterProduct<double>& gradient,

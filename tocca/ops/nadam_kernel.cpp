@@ -1,6 +1,7 @@
 // The update of the parameters, compiled by Highway for each instruction set and chosen at run time, so that a binary
 // for any x86-64 uses AVX2 or AVX-512. At small batches the update costs as much memory traffic as the matrix products.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -136,6 +137,8 @@ S* pack_transposed(D d, const OuterProduct<S>& g, Workspace& work) {
 // The weights are worked on so many rows at a time, which stay in cache until they are used up: whole tiles of every
 // width.
 constexpr std::size_t kGroup = kTile;
+static_assert(static_cast<std::size_t>(kWeightRows) % kGroup == 0);
+static_assert(HWY_MAX_BYTES <= kCacheLine, "where vectors are stored whole, memory begins at a line");
 
 // The longest sums that are made in one go, as in linalg/skinny.cpp: longer ones would lose digits in float.
 constexpr std::size_t kDepth = 512;
@@ -160,6 +163,8 @@ void input_gradient(D d, const OuterProduct<S>& g, std::size_t row, std::size_t 
 // few sets of the first-level cache.
 template <class S>
 ByColumns<S> pack_group(const OuterProduct<S>& g, std::size_t row, std::size_t count, S* packed) {
+  // Vectors that divide it: it is three times a power of two.
+  static_assert(kGroup % 3 == 0 && std::has_single_bit(kGroup / 3));
   const hn::CappedTag<S, kGroup / 3> d;
   pack_columns(d, Rows<const S>{g.x.at(0, row), g.x.stride}, g.samples, count, kGroup, packed);
   return {packed, kGroup};
@@ -282,10 +287,9 @@ bool update_without_sums(const NadamStep& step, const NadamArrays<S>& arrays, co
                     const Pieces& pieces) {                                                                         \
     const Workspace::Frame frame(work);                                                                             \
     if (update_without_sums(step, arrays, g, work)) return;                                                         \
-    constexpr Index kRows = 24; /* whole groups of kernels with any number of registers */                          \
     const OuterScratch<S> scratch =                                                                                 \
         HWY_DYNAMIC_DISPATCH(prepare_##S)(g, work, static_cast<std::size_t>(pieces.threads()));                     \
-    pieces.share(static_cast<Index>(g.rows), kRows, static_cast<Index>(g.samples * g.columns),                      \
+    pieces.share(static_cast<Index>(g.rows), kWeightRows, static_cast<Index>(g.samples * g.columns),                \
                  [&](Index first, Index count) {                                                                    \
                    HWY_DYNAMIC_DISPATCH(update_rows_##S)                                                            \
                    (step, g, arrays, scratch, static_cast<std::size_t>(first),                                      \

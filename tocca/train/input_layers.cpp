@@ -1,20 +1,22 @@
 #include "tocca/train/input_layers.h"
 
 #include <algorithm>
+#include <cassert>
 #include <numeric>
 
 #include "tocca/core/denormals.h"
+#include "tocca/ops/nadam.h"
 
 namespace tocca {
 namespace {
 
-// What a task does less than the widest view would, in multiplications of a layer's product: less is not worth two more
-// sections (docs/performance.md).
+// What a task does less than the widest view would, in multiplications of a layer's product: less is not worth the
+// sections that it takes (docs/performance.md).
 constexpr Index kLeast = 500'000;
 // And as a share of that view's weights.
 constexpr double kLeastShare = 0.05;
-// Parts begin at multiples of so many columns: whole groups of the kernels behind them.
-constexpr Index kUnit = 24;
+// Parts begin at multiples of so many columns.
+constexpr Index kUnit = kWeightRows;
 
 bool is_worth_sharing(const NetworkShape& shape, Index rows, Index widest, Index even) {
   const Index saved = (widest - even) * shape.hidden_size;
@@ -88,10 +90,10 @@ void InputLayers<S>::each_part(const Context& context, FunctionRef<void(const In
 
 template <class S>
 MatrixMap<S> InputLayers<S>::target(const InputPart& part, MatrixMap<S> product) {
-  for (Sum& sum : sums_) {
-    if (sum.part == part) return sum.product.top(product.rows());
-  }
-  return product;
+  if (part.first == 0) return product;
+  const auto sum = std::find_if(sums_.begin(), sums_.end(), [&](const Sum& s) { return s.part == part; });
+  assert(sum != sums_.end());
+  return sum->product.top(product.rows());
 }
 
 template <class S>

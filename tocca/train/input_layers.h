@@ -4,10 +4,10 @@
 
 #include <vector>
 
+#include "tocca/core/context.h"
 #include "tocca/core/function_ref.h"
 #include "tocca/core/workspace.h"
 #include "tocca/model/network.h"
-#include "tocca/ops/pieces.h"
 
 namespace tocca {
 

@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 namespace tocca {
 namespace {
@@ -43,6 +46,7 @@ TEST(ShareInputs, CoversEveryColumnOnceAndEvenly) {
                                            {47, 4000, 4001},
                                            {1000, 999, 40},
                                            {3000, 1}}) {
+    SCOPED_TRACE(::testing::PrintToString(inputs));
     const auto tasks = share_inputs(shape_of(inputs), 100);
     ASSERT_EQ(tasks.size(), inputs.size());
     const Index all = std::accumulate(inputs.begin(), inputs.end(), Index{0});
@@ -50,14 +54,14 @@ TEST(ShareInputs, CoversEveryColumnOnceAndEvenly) {
     for (const auto& parts : tasks) {
       Index columns = 0;
       for (const InputPart& part : parts) {
-        EXPECT_EQ(part.first, reached[part.view]) << all;
-        EXPECT_GE(part.count, std::min<Index>(48, inputs[static_cast<std::size_t>(part.view)])) << all;
+        EXPECT_EQ(part.first, reached[part.view]);
+        EXPECT_GE(part.count, std::min<Index>(48, inputs[static_cast<std::size_t>(part.view)]));
         reached[part.view] += part.count;
         columns += part.count;
       }
-      EXPECT_LE(columns, all / static_cast<Index>(inputs.size()) + 96) << all;
+      EXPECT_LE(columns, all / static_cast<Index>(inputs.size()) + 96);
     }
-    for (std::size_t v = 0; v < inputs.size(); ++v) EXPECT_EQ(reached[static_cast<Index>(v)], inputs[v]) << all;
+    for (std::size_t v = 0; v < inputs.size(); ++v) EXPECT_EQ(reached[static_cast<Index>(v)], inputs[v]);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "tocca/train/optimizer.h"
 
+#include <span>
+
 #include "tocca/core/rows.h"
 
 namespace tocca {

@@ -25,7 +25,7 @@ TEST(PairPass, ARowWithoutAPartnerIsProjectedWithTheSameWeightsAndTakesThemAsCon
   for (const Index view : {0, 1}) {
     const Index rows = view == 0 ? 8 : 9;
     views.emplace_back(network, view, 10);
-    views.back().input(rows) = random_matrix(rng, rows, shape.inputs[static_cast<std::size_t>(view)]);
+    views.back().begin(rows) = random_matrix(rng, rows, shape.inputs[static_cast<std::size_t>(view)]);
     views.back().forward(network, 0, Rng(3));
   }
   PairPass<double> pair(network, 0, 10);

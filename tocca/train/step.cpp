@@ -1,5 +1,9 @@
 #include "tocca/train/step.h"
 
+#include <algorithm>
+#include <cassert>
+#include <new>
+
 #include "tocca/core/denormals.h"
 #include "tocca/ops/dense.h"
 
@@ -50,16 +54,21 @@ void TrainingStep<S>::set_objective(const Objective& objective) {
 
 template <class S>
 LossTerms TrainingStep<S>::gradients(const Batch& batch, const RowReader<S>& read, const Rng& rng) {
-  const Pieces pieces = pieces_of(batch);
-  return run({batch, read, nullptr, rng, pieces, false, shares_inputs(pieces)});
+  return run(job_of(batch, read, nullptr, rng, false));
 }
 
 template <class S>
 LossTerms TrainingStep<S>::step(const Batch& batch, const RowReader<S>& read, const Rng& rng,
                                 const NadamOptions& options, const RowChange<S>& change) {
   optimizer_.begin(options, objective_.weight_decay);
+  return run(job_of(batch, read, change ? &change : nullptr, rng, true));
+}
+
+template <class S>
+auto TrainingStep<S>::job_of(const Batch& batch, const RowReader<S>& read, const RowChange<S>* change, const Rng& rng,
+                             bool with_update) const -> Job {
   const Pieces pieces = pieces_of(batch);
-  return run({batch, read, change ? &change : nullptr, rng, pieces, true, shares_inputs(pieces)});
+  return {batch, read, change, rng, pieces, with_update, input_layers_.shared() && !pieces.cut()};
 }
 
 template <class S>
@@ -126,7 +135,7 @@ void TrainingStep<S>::each_view(FunctionRef<void(std::size_t)> work) {
 
 template <class S>
 void TrainingStep<S>::forward(const Job& job) {
-  for (std::size_t v = 0; v < passes_.size(); ++v) passes_[v].input(static_cast<Index>(job.batch.samples[v].size()));
+  for (std::size_t v = 0; v < passes_.size(); ++v) passes_[v].begin(static_cast<Index>(job.batch.samples[v].size()));
   if (job.shares_inputs) first_products(job);
   each_view([&](std::size_t v) {
     ViewPass<S>& pass = passes_[v];
@@ -237,7 +246,7 @@ void TrainingStep<S>::couple_back() {
 template <class S>
 void TrainingStep<S>::mix(std::size_t v, const Batch& batch) {
   if (batch.partner.empty() || batch.partner[v].empty()) return;
-  MatrixMap<S> x = passes_[v].input(static_cast<Index>(batch.samples[v].size()));
+  MatrixMap<S> x = passes_[v].input();
   Workspace& work = scratch_[v].work;
   const Workspace::Frame frame(work);
   MatrixMap<S> before = work.matrix<S>(x.rows(), x.cols());
@@ -266,7 +275,7 @@ void TrainingStep<S>::clear_gradients(std::size_t v) {
 template <class S>
 void TrainingStep<S>::product_backward(std::size_t v, const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy,
                                        MatrixMap<S> dx, const Job& job) {
-  if (job.shares_inputs && x.data() == passes_[v].input().data()) {
+  if (job.shares_inputs && weight.offset == network_.encoders[v].hidden.front().weight.offset) {
     new (&first_gradients_[v]) MatrixMap<S>(dy);
     return;
   }
@@ -279,6 +288,7 @@ void TrainingStep<S>::product_backward(std::size_t v, const Slot& weight, Matrix
 template <class S>
 void TrainingStep<S>::weight_backward(const WeightRows<S>& rows, MatrixMap<S> dx, Workspace& work, const Job& job) {
   if (job.with_update && rows.x.rows() <= kRowsToFuse) return optimizer_.update(rows, dx, work, job.pieces);
+  assert(dx.cols() == 0);
   job.pieces.over_columns(rows.x.cols(), [&](Index from, Index count) {
     const Index first = rows.first + from;
     dense_backward_weight<S>(rows.x.middleCols(from, count), rows.dy, gradients_[rows.weight].middleRows(first, count));

@@ -76,7 +76,6 @@ class TrainingStep {
     Workspace work;
   };
 
-  [[nodiscard]] bool shares_inputs(const Pieces& pieces) const { return input_layers_.shared() && !pieces.cut(); }
   [[nodiscard]] Pieces pieces_of(const Batch& batch) const;
   void each_view(FunctionRef<void(std::size_t)> work);
   // What one run is made with.
@@ -106,6 +105,8 @@ class TrainingStep {
   void clear_gradients(std::size_t v);
   void mix(std::size_t v, const Batch& batch);
   void update_encoder(std::size_t v);
+  [[nodiscard]] Job job_of(const Batch& batch, const RowReader<S>& read, const RowChange<S>* change, const Rng& rng,
+                           bool with_update) const;
   LossTerms run(const Job& job);
 
   Network<S>& network_;
@@ -116,7 +117,7 @@ class TrainingStep {
   std::vector<PairPass<S>> pairs_;         // where the network keeps pairs
   LossTerms coupled_;                      // terms of all pairs
   std::vector<LossTerms> terms_;           // one a view
-  std::vector<ViewScratch> scratch_;       // one a view
+  std::vector<ViewScratch> scratch_;       // one a view, or of as many tasks that share inputs
   std::vector<MatrixMap<S>> projections_;  // Z of every view in this batch
   InputLayers<S> input_layers_;
   std::vector<MatrixMap<S>> first_gradients_;  // where inputs are shared, of each view's first_product()

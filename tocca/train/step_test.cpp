@@ -138,7 +138,7 @@ TEST(TrainingStep, PerturbsTheInputsOfEachViewAnew) {
     p.objective.perturbation = perturbation;
     TrainingStep<double> step(network, p.objective, 200, Context{});
     step.gradients(batch, p.reader(), Rng(seed));
-    return Matrix<double>(step.view(0).input(200));
+    return Matrix<double>(step.view(0).input());
   };
   EXPECT_EQ(inputs({}, 1), p.x[0]);
   const Matrix<double> thinned = inputs({.input_dropout = 0.25}, 1);
@@ -166,7 +166,7 @@ TEST(TrainingStep, AMixedRowAndItsTargetsStandForTheirSharesOfBoth) {
     Network<double> fresh = network;
     TrainingStep<double> step(fresh, p.objective, 16, Context{});
     const double loss = step.gradients(batch, p.reader(), Rng(1)).total(p.objective);
-    if (inputs != nullptr) *inputs = step.view(0).input(16);
+    if (inputs != nullptr) *inputs = step.view(0).input();
     return loss;
   };
   const double unmixed = run(nullptr);
@@ -230,9 +230,9 @@ TEST(TrainingStep, UpdatesWithWhatGradientsFinds) {
     step.step(batch, p.reader(), Rng(1), {});
     NadamSchedule schedule;
     const NadamStep nadam{{}, schedule.next({}), 0};
-    auto values = network.parameters.values();
+    Vector<double> values = network.parameters.values();
     Vector<double> first = Vector<double>::Zero(values.size()), second = first;
-    const auto gradient = written.gradient().values();
+    const Vector<double> gradient = written.gradient().values();
     nadam_update(nadam, {values.data(), first.data(), second.data()},
                  std::span<const double>(gradient.data(), static_cast<std::size_t>(gradient.size())));
     EXPECT_LT((values - stepped.parameters.values()).cwiseAbs().maxCoeff(), 1e-9) << width;

@@ -351,5 +351,32 @@ TEST(Checkpoint, OfAnotherRunOrDamagedIsRefusedAndKept) {
   EXPECT_NE(error_message<InputError>([&] { s.run(network); }), "(nothing was thrown)");
 }
 
+// What augmentation makes of the rows is what is learnt from, drawn anew for every batch.
+TEST(Train, LearnsFromAugmentedRows) {
+  Setting s;
+  s.options.epochs = 3;
+  s.options.batch_size = 30;
+  const auto trained = [&](TrainingData data) {
+    Network<float> network(s.shape);
+    network.initialize(Rng(1));
+    train(network, data, Setting::data(s.validation), s.options, Rng(2), {});
+    return network;
+  };
+  std::set<std::uint64_t> keys;
+  TrainingData halved = Setting::data(s.training), augmented = halved;
+  halved.read = [read = halved.read](Index view, std::span<const Index> samples, Index first, MatrixRef<float> out) {
+    read(view, samples, first, out);
+    out *= 0.5F;
+  };
+  augmented.augment = [&](Index, std::span<const Index>, MatrixRef<float> rows, const Rng& rng) {
+    keys.insert(rng.key());
+    rows *= 0.5F;
+  };
+  const Network<float> a = trained(augmented), b = trained(halved), c = trained(Setting::data(s.training));
+  EXPECT_EQ(a.parameters.values(), b.parameters.values());
+  EXPECT_NE(a.parameters.values(), c.parameters.values());
+  EXPECT_EQ(keys.size(), 9U);  // three batches an epoch
+}
+
 }  // namespace
 }  // namespace tocca

@@ -15,6 +15,16 @@ RowRef<S> row(Buffer<S>& buffer, const Slot& slot) {
   return buffer[slot].row(0);
 }
 
+/// A view's activations and their gradients: most of what its pass needs.
+template <class S>
+Workspace memory_for(const NetworkShape& shape, Index view, Index capacity) {
+  const Index columns =
+      shape.inputs[static_cast<std::size_t>(view)] + 2 * (shape.hidden_layers + 1) * shape.hidden_size;
+  Workspace memory;
+  memory.reserve(static_cast<std::size_t>(capacity * columns) * sizeof(S));
+  return memory;
+}
+
 }  // namespace
 
 template <class S>
@@ -22,6 +32,7 @@ ViewPass<S>::ViewPass(const Network<S>& network, Index view, Index capacity)
     : view_(view),
       whitens_(network.shape.projection == Projection::whiten),
       projects_(network.shape.projection != Projection::identity),
+      memory_(memory_for<S>(network.shape, view, capacity)),
       hidden_(network.encoder(view).hidden, capacity, "layer", memory_),
       outputs_width_(network.shape.encoder_outputs()) {
   const NetworkShape& shape = network.shape;
@@ -44,7 +55,7 @@ ViewPass<S>::ViewPass(const Network<S>& network, Index view, Index capacity)
 }
 
 template <class S>
-MatrixMap<S> ViewPass<S>::input(Index rows) {
+MatrixMap<S> ViewPass<S>::begin(Index rows) {
   rows_ = rows;
   return top(x_);
 }

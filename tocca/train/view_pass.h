@@ -28,7 +28,7 @@ class ViewPass {
   ViewPass(const Network<S>& network, Index view, Index capacity);
 
   /// Where the caller puts the batch's standardised rows (m × d_v). m = 0: the view is left out of this step.
-  MatrixMap<S> input(Index rows);
+  MatrixMap<S> begin(Index rows);
   [[nodiscard]] MatrixMap<S> input() { return top(x_); }
   /// Disturbs the rows in input().
   void perturb(const Perturbation& perturbation, const Rng& rng);
@@ -70,7 +70,7 @@ class ViewPass {
   Index rows_ = 0;
   bool whitens_;
   bool projects_;     // z is another matrix than a
-  Workspace memory_;  // of all that follows
+  Workspace memory_;  // of every BatchMatrix here and in the stacks
   BatchMatrix<S> x_;
   BatchMatrix<S> clean_;  // as x before perturbation, to reconstruct
   HiddenStack<S> hidden_;
