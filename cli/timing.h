@@ -15,7 +15,7 @@ double seconds_since(Clock::time_point start);
 /// Of at least one time.
 double median(std::vector<double> times);
 
-/// Rate of large products of S on all threads at once, in GFLOP/s: the best of several rounds.
+/// Rate of OpenBLAS in large products of S on all threads at once, in GFLOP/s: the best of several rounds.
 template <class S>
 double measure_peak(const Context& context);
 
