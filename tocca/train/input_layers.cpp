@@ -72,6 +72,7 @@ std::vector<std::vector<InputPart>> share_inputs(const NetworkShape& shape, Inde
 
 template <class S>
 InputLayers<S>::InputLayers(const NetworkShape& shape, Index capacity) : tasks_(share_inputs(shape, capacity)) {
+  memory_.reserve(tasks_.size() * static_cast<std::size_t>(capacity * shape.hidden_size) * sizeof(S));
   for (const auto& parts : tasks_) {
     for (const InputPart& part : parts) {
       if (part.first > 0) sums_.push_back({part, BatchMatrix<S>(memory_, capacity, shape.hidden_size)});

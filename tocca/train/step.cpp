@@ -39,7 +39,12 @@ TrainingStep<S>::TrainingStep(Network<S>& network, const Objective& objective, I
       optimizer_(network) {
   objective.validate(network.shape);
   for (std::size_t p = 0; p < network.pairs.size(); ++p) pairs_.emplace_back(network, p, capacity);
+  // What nadam_update packs of a batch that is fused, most of which is of its widest layer.
+  const NetworkShape& shape = network.shape;
+  const Index widest = std::max(shape.hidden_layers > 0 ? shape.hidden_size : Index{0}, shape.encoder_outputs());
+  const Index lines = 2 * std::min(capacity, kRowsToFuse) + kWeightRows * Pieces{&context_}.threads();
   for (Index v = 0; v < network.views(); ++v) {
+    scratch_[static_cast<std::size_t>(v)].work.reserve(static_cast<std::size_t>(lines * widest) * sizeof(S));
     first_gradients_.emplace_back(nullptr, 0, 0);
     passes_.emplace_back(network, v, capacity);
     heads_.emplace_back(network.shape, v);
