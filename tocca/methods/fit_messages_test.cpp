@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <limits>
 
 #include "tocca/core/error.h"
 #include "tocca/methods/test_fits.h"
@@ -125,6 +126,18 @@ TEST(Fit, TooManyComponentsAreLoweredWithAWarning) {
   EXPECT_EQ(model.components(), 6);
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_EQ(warnings[0], "n_components: got 50, lowered to 6, the rank of view 'right'");
+}
+
+TEST(Fit, SamplesThatAreAllDroppedAreAnErrorOfTheirOwn) {
+  Dataset data = make_shared(40, 3, 0.3, 1);
+  Matrix<double> rows(40, 8);
+  data.views.views[0].values.read_rows(data.views.views[0].row_of_sample, rows);
+  rows.col(5).setConstant(std::numeric_limits<double>::quiet_NaN());
+  data.views.views[0].values = Table(rows);
+  Options options = quick("tocca-w");
+  options.missing = "drop";
+  EXPECT_THAT(error_message<InputError>([&] { fit(data, nullptr, options, {}); }),
+              HasSubstr("missing = drop: all 40 training samples have missing values"));
 }
 
 TEST(Fit, DirectionsThatAreLeftOutAreTold) {

@@ -265,6 +265,11 @@ Dataset drop_incomplete(const Dataset& data, const Options& options, const Conte
   const auto complete = complete_samples(data.views, policy);
   const Index dropped = data.views.size() - static_cast<Index>(complete.size());
   if (dropped == 0) return data;
+  if (complete.empty()) {
+    throw InputError("fit", fmt::format("missing = drop: all {} {} samples have missing values; leave out the columns "
+                                        "that have them, or fit with --missing mean",
+                                        data.views.size(), what));
+  }
   context.warn(
       fmt::format("{} of {} {} samples have missing values and are dropped", dropped, data.views.size(), what));
   return data.select(complete);
