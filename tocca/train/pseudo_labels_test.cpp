@@ -8,6 +8,7 @@
 #include "tocca/core/error.h"
 #include "tocca/testing/error_message.h"
 #include "tocca/testing/two_views.h"
+#include "tocca/train/test_training_data.h"
 
 namespace tocca {
 namespace {
@@ -15,15 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 using tocca::testing::error_message;
 using tocca::testing::make_shared;
-
-TrainingData data_of(const Dataset& d) {
-  return {&d, [&d](Index view, std::span<const Index> samples, Index first, MatrixRef<float> out) {
-            const View& from = d.views.views[static_cast<std::size_t>(view)];
-            Matrix<double> rows(out.rows(), from.columns());
-            from.values.read_rows(samples, rows);
-            out = rows.middleCols(first, out.cols()).cast<float>();
-          }};
-}
+using tocca::testing::unstandardized;
 
 Network<float> fresh(Projection projection) {
   Network<float> network(
@@ -35,7 +28,7 @@ Network<float> fresh(Projection projection) {
 // A transform that no batch has set yet maps everything to one point.
 TEST(PseudoLabels, AreUsableBeforeTheFirstBatch) {
   const Dataset data = make_shared(200, 3, 0.3, 1);
-  const TrainingData training = data_of(data);
+  const TrainingData training = unstandardized(data);
   for (const Projection projection : {Projection::identity, Projection::whiten, Projection::cca}) {
     PseudoLabels clusters(training, 4);
     clusters.renew(fresh(projection), Rng(3), {});
@@ -48,7 +41,7 @@ TEST(PseudoLabels, AreUsableBeforeTheFirstBatch) {
 
 TEST(PseudoLabels, KeepTheirNumbersWhenFoundAgain) {
   const Dataset data = make_shared(200, 3, 0.3, 1);
-  const TrainingData training = data_of(data);
+  const TrainingData training = unstandardized(data);
   PseudoLabels clusters(training, 4);
   const Network<float> network = fresh(Projection::identity);
   clusters.renew(network, Rng(3), {});
@@ -64,13 +57,13 @@ TEST(PseudoLabels, KeepTheirNumbersWhenFoundAgain) {
 
 TEST(PseudoLabels, NeedAsManySamplesAsClusters) {
   const Dataset data = make_shared(5, 3, 0.3, 1);
-  const TrainingData training = data_of(data);
+  const TrainingData training = unstandardized(data);
   EXPECT_THAT(error_message<InputError>([&] { PseudoLabels(training, 6); }), HasSubstr("got 6 for 5 training samples"));
 }
 
 TEST(PseudoLabels, WithoutClustersTheLabelsStay) {
   const Dataset data = make_shared(20, 3, 0.3, 1);
-  const TrainingData training = data_of(data);
+  const TrainingData training = unstandardized(data);
   EXPECT_EQ(&PseudoLabels(training, 0).data(), &data);
 }
 

@@ -58,7 +58,6 @@ class TrainingStep {
                  const RowChange<S>& change = {});
 
   [[nodiscard]] Optimizer<S>& optimizer() { return optimizer_; }
-  [[nodiscard]] const Optimizer<S>& optimizer() const { return optimizer_; }
 
   /// From now on another objective; moments and statistics stay.
   void set_objective(const Objective& objective);

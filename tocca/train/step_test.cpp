@@ -209,36 +209,6 @@ TEST(TrainingStep, TheTaskIsTheWeightedSumOfTheHeads) {
   EXPECT_NEAR(task({2, 3, 4, 5, 6}, 5), sum, 1e-12 * sum);
 }
 
-// Whichever way a weight's gradient takes into its update: written out, in one pass with the gradient of the layer's
-// input, or, where rows of weights are long, in a pass of its own.
-TEST(TrainingStep, UpdatesWithWhatGradientsFinds) {
-  for (const Index width : {20, 2100}) {
-    Rng rng(3);
-    Problem p = random_problem({"", Projection::identity, false, 2, 16, false, 1}, rng);
-    p.shape.hidden_layers = 2;
-    p.shape.hidden_size = width;
-    p.objective.weight_decay = 0;
-    Network<double> network(p.shape);
-    network.initialize(rng);
-    Network<double> stepped = network;
-    std::vector<Index> all(16);
-    std::iota(all.begin(), all.end(), 0);
-    const Batch batch = make_batch(p.data, all);
-    TrainingStep<double> written(network, p.objective, 16, Context{});
-    written.gradients(batch, p.reader(), Rng(1));
-    TrainingStep<double> step(stepped, p.objective, 16, Context{});
-    step.step(batch, p.reader(), Rng(1), {});
-    NadamSchedule schedule;
-    const NadamStep nadam{{}, schedule.next({}), 0};
-    Vector<double> values = network.parameters.values();
-    Vector<double> first = Vector<double>::Zero(values.size()), second = first;
-    const Vector<double> gradient = written.gradient().values();
-    nadam_update(nadam, {values.data(), first.data(), second.data()},
-                 std::span<const double>(gradient.data(), static_cast<std::size_t>(gradient.size())));
-    EXPECT_LT((values - stepped.parameters.values()).cwiseAbs().maxCoeff(), 1e-9) << width;
-  }
-}
-
 TEST(TrainingStep, FloatFollowsDouble) {
   Rng rng(3);
   const Problem p = random_problem({"", Projection::whiten, false, 2, 16, false, 1}, rng);

@@ -15,6 +15,7 @@
 #include "tocca/testing/error_message.h"
 #include "tocca/testing/temp_dir.h"
 #include "tocca/testing/two_views.h"
+#include "tocca/train/test_training_data.h"
 
 namespace tocca {
 namespace {
@@ -22,6 +23,7 @@ namespace {
 using ::testing::HasSubstr;
 using tocca::testing::error_message;
 using tocca::testing::make_shared;
+using tocca::testing::unstandardized;
 
 // A training and a validation set, standardised as they are.
 struct Setting {
@@ -31,17 +33,9 @@ struct Setting {
   TrainOptions options;
   Setting() { options.nadam.learning_rate = 1e-2; }
 
-  static TrainingData data(const Dataset& d) {
-    return {&d, [&d](Index view, std::span<const Index> samples, Index first, MatrixRef<float> out) {
-              const View& from = d.views.views[static_cast<std::size_t>(view)];
-              Matrix<double> rows(out.rows(), from.columns());
-              from.values.read_rows(samples, rows);
-              out = rows.middleCols(first, out.cols()).cast<float>();
-            }};
-  }
   TrainSummary run(Network<float>& network, const Context& context = {}) {
     network.initialize(Rng(1));
-    return train(network, data(training), data(validation), options, Rng(2), context);
+    return train(network, unstandardized(training), unstandardized(validation), options, Rng(2), context);
   }
 };
 
@@ -135,7 +129,8 @@ TEST(Train, CosineScheduleSettlesTheWeights) {
       if (p.done == 11) before = last.parameters;
     };
     last.initialize(Rng(1));
-    train(last, Setting::data(s.training), {}, s.options, Rng(2), context);  // no validation: the last weights are kept
+    train(last, unstandardized(s.training), {}, s.options, Rng(2),
+          context);  // no validation: the last weights are kept
     return (last.parameters.values() - before.values()).norm() / before.values().norm();
   };
   EXPECT_LT(moved_in_last_epoch(Schedule::cosine), 0.2 * moved_in_last_epoch(Schedule::constant));
@@ -359,11 +354,11 @@ TEST(Train, LearnsFromAugmentedRows) {
   const auto trained = [&](TrainingData data) {
     Network<float> network(s.shape);
     network.initialize(Rng(1));
-    train(network, data, Setting::data(s.validation), s.options, Rng(2), {});
+    train(network, data, unstandardized(s.validation), s.options, Rng(2), {});
     return network;
   };
   std::set<std::uint64_t> keys;
-  TrainingData halved = Setting::data(s.training), augmented = halved;
+  TrainingData halved = unstandardized(s.training), augmented = halved;
   halved.read = [read = halved.read](Index view, std::span<const Index> samples, Index first, MatrixRef<float> out) {
     read(view, samples, first, out);
     out *= 0.5F;
@@ -372,7 +367,7 @@ TEST(Train, LearnsFromAugmentedRows) {
     keys.insert(rng.key());
     rows *= 0.5F;
   };
-  const Network<float> a = trained(augmented), b = trained(halved), c = trained(Setting::data(s.training));
+  const Network<float> a = trained(augmented), b = trained(halved), c = trained(unstandardized(s.training));
   EXPECT_EQ(a.parameters.values(), b.parameters.values());
   EXPECT_NE(a.parameters.values(), c.parameters.values());
   EXPECT_EQ(keys.size(), 9U);  // three batches an epoch

@@ -4,6 +4,7 @@
 
 #include "tocca/ops/lda_loss.h"
 #include "tocca/testing/two_views.h"
+#include "tocca/train/test_training_data.h"
 
 namespace tocca {
 namespace {
@@ -28,14 +29,8 @@ struct Untrained {
     return values.cast<float>();
   }
   [[nodiscard]] EpochRecord record(const Objective& objective) const {
-    const TrainingData validation{
-        &data, [this](Index view, std::span<const Index> samples, Index first, MatrixRef<float> out) {
-          const Matrix<float> all = rows(view);
-          for (std::size_t i = 0; i < samples.size(); ++i)
-            out.row(static_cast<Index>(i)) = all.row(samples[i]).segment(first, out.cols());
-        }};
     EpochRecord found;
-    validate_epoch(network, objective, validation, RecentActivations(2, 4), {}, found);
+    validate_epoch(network, objective, testing::unstandardized(data), RecentActivations(2, 4), {}, found);
     return found;
   }
   Dataset data = testing::make_shared(60, 3, 0.3, 1);

@@ -30,7 +30,7 @@ class ViewPass {
   /// Where the caller puts the batch's standardised rows (m × d_v). m = 0: the view is left out of this step.
   MatrixMap<S> begin(Index rows);
   [[nodiscard]] MatrixMap<S> input() { return top(x_); }
-  /// Disturbs the rows in input().
+  /// Disturbs the rows in input(); what a decoder is to find again is kept before. Comes before forward().
   void perturb(const Perturbation& perturbation, const Rng& rng);
   /// Where x · W of the first hidden layer goes (m × h), for who makes it before forward().
   [[nodiscard]] MatrixMap<S> first_product() { return hidden_.first_product(rows_); }
