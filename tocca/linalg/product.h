@@ -20,4 +20,28 @@ struct Product {
   std::size_t columns_before, all_columns;
 };
 
+/// A matrix in panels of columns (core/panels.h).
+template <class S>
+struct PanelRows {
+  static constexpr std::size_t kWidth = 192 / sizeof(S);  ///< numbers from one row of a panel to the next
+
+  S* data;
+  std::size_t jump;  ///< numbers from one panel to the next
+
+  [[nodiscard]] S* at(std::size_t row, std::size_t column = 0) const {
+    return data + column / kWidth * jump + column % kWidth + row * kWidth;
+  }
+};
+
+/// The same product where A, C, or with Aᵀ B both factors lie in panels.
+template <class S, class A = PanelRows<const S>, class B = Rows<const S>, class C = PanelRows<S>>
+struct PanelProduct {
+  std::size_t m, k, n;
+  A a;
+  B b;
+  C c;
+};
+template <class S>
+using InnerPanelProduct = PanelProduct<S, PanelRows<const S>, PanelRows<const S>, Rows<S>>;
+
 }  // namespace tocca::detail

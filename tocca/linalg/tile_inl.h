@@ -48,7 +48,7 @@ HWY_INLINE std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b -
 
 /// Columns that are computed together: from `first` on, `vectors` wide, which is `full` numbers of which `width` exist.
 struct Panel {
-  std::size_t first, vectors, full, width;
+  std::size_t first = 0, vectors = 0, full = 0, width = 0;
 };
 
 /// Cuts n columns into panels of three vectors, or two where one would be left over.

@@ -7,7 +7,8 @@ namespace {
 
 std::size_t size(Index n) { return static_cast<std::size_t>(n); }
 
-// Columns first ... first + count − 1 of a layer: rows of the batch in them, and what is kept for each.
+// Columns first ... first + count − 1 of a layer, which lie in one panel: rows of the batch in them, and what is kept
+// for each.
 template <class S>
 struct Piece {
   BatchNormCache<S>& cache;
@@ -24,8 +25,10 @@ struct Piece {
   }
 
   [[nodiscard]] std::size_t columns() const { return size(count); }
-  [[nodiscard]] Rows<const S> of(ConstMatrixRef<S> m) const { return {m.data() + first, size(m.outerStride())}; }
-  [[nodiscard]] Rows<S> of(MatrixRef<S>& m) const { return {m.data() + first, size(m.outerStride())}; }
+  template <class T>
+  [[nodiscard]] Rows<T> of(const PanelMap<T>& m) const {
+    return {m.at(0, first), size(m.stride())};
+  }
   auto of(RowVector<S>& v) const { return v.segment(first, count); }
   auto of(ConstRowRef<S> v) const { return v.segment(first, count); }
   [[nodiscard]] S* mean() const { return cache.mean.data() + first; }
@@ -35,10 +38,19 @@ struct Piece {
   [[nodiscard]] S* kernel() const { return cache.scratch.data() + 2 * first; }
 };
 
+// Calls work(piece) for all columns, in as many pieces as panels and the cutting of the batch make of them.
+template <class S>
+void over_panels(const Pieces& pieces, PanelMap<const S> y, PanelMap<const S> other, BatchNormCache<S>& cache,
+                 FunctionRef<void(const Piece<S>&)> work) {
+  pieces.over_columns(y.cols(), [&](Index begin, Index columns) {
+    y.each_panel(begin, begin + columns, other, [&](Index first, Index count) { work({cache, first, count}); });
+  });
+}
+
 // Once the moments are known.
 template <class S>
-void normalize(const Piece<S>& piece, ConstMatrixRef<S> y, ConstRowRef<S> scale, ConstRowRef<S> shift,
-               MatrixRef<S> out) {
+void normalize(const Piece<S>& piece, PanelMap<const S> y, ConstRowRef<S> scale, ConstRowRef<S> shift,
+               PanelMap<S> out) {
   auto inverse_deviation = piece.of(piece.cache.inverse_deviation);
   auto factor = piece.factors(Piece<S>::kFirst);
   auto offset = piece.factors(Piece<S>::kSecond);
@@ -60,7 +72,7 @@ struct Factors {
 };
 
 template <class S>
-Factors<S> backward_factors(const Piece<S>& piece, ConstMatrixRef<S> y, ConstRowRef<S> scale, ConstMatrixRef<S> dout,
+Factors<S> backward_factors(const Piece<S>& piece, PanelMap<const S> y, ConstRowRef<S> scale, PanelMap<const S> dout,
                             RowRef<S>& dscale_out, RowRef<S>& dshift_out) {
   auto s = piece.factors(Piece<S>::kThird);
   auto dshift = piece.factors(Piece<S>::kFirst);
@@ -90,46 +102,43 @@ void relu_forward(MatrixRef<S> y) {
 }
 
 template <class S>
-void batch_norm_forward(ConstMatrixRef<S> y, ConstRowRef<S> scale, ConstRowRef<S> shift, BatchNormCache<S>& cache,
-                        MatrixRef<S> out, const Pieces& pieces) {
+void batch_norm_forward(PanelMap<const S> y, ConstRowRef<S> scale, ConstRowRef<S> shift, BatchNormCache<S>& cache,
+                        PanelMap<S> out, const Pieces& pieces) {
   Piece<S>::make_place(cache, y.cols());
-  pieces.over_columns(y.cols(), [&](Index first, Index count) {
-    const Piece<S> piece{cache, first, count};
-    detail::column_moments(size(y.rows()), size(count), piece.of(y), piece.mean(), piece.variance(), piece.kernel());
+  over_panels<S>(pieces, y, out, cache, [&](const Piece<S>& piece) {
+    detail::column_moments(size(y.rows()), piece.columns(), piece.of(y), piece.mean(), piece.variance(),
+                           piece.kernel());
     normalize<S>(piece, y, scale, shift, out);
   });
 }
 
 template <class S>
-void relu_batch_norm_forward(MatrixRef<S> y, ConstRowRef<S> bias, ConstRowRef<S> scale, ConstRowRef<S> shift,
-                             BatchNormCache<S>& cache, MatrixRef<S> out, const Pieces& pieces) {
+void relu_batch_norm_forward(PanelMap<S> y, ConstRowRef<S> bias, ConstRowRef<S> scale, ConstRowRef<S> shift,
+                             BatchNormCache<S>& cache, PanelMap<S> out, const Pieces& pieces) {
   Piece<S>::make_place(cache, y.cols());
-  pieces.over_columns(y.cols(), [&](Index first, Index count) {
-    const Piece<S> piece{cache, first, count};
-    detail::relu_moments(size(y.rows()), size(count), piece.of(y), bias.data() + first, piece.mean(), piece.variance(),
-                         piece.kernel());
+  over_panels<S>(pieces, y, out, cache, [&](const Piece<S>& piece) {
+    detail::relu_moments(size(y.rows()), piece.columns(), piece.of(y), bias.data() + piece.first, piece.mean(),
+                         piece.variance(), piece.kernel());
     normalize<S>(piece, y, scale, shift, out);
   });
 }
 
 template <class S>
-void batch_norm_backward(ConstMatrixRef<S> y, ConstRowRef<S> scale, BatchNormCache<S>& cache, MatrixRef<S> dout,
+void batch_norm_backward(PanelMap<const S> y, ConstRowRef<S> scale, BatchNormCache<S>& cache, PanelMap<S> dout,
                          RowRef<S> dscale, RowRef<S> dshift, const Pieces& pieces) {
-  pieces.over_columns(y.cols(), [&](Index first, Index count) {
-    const Piece<S> piece{cache, first, count};
+  over_panels<S>(pieces, y, dout, cache, [&](const Piece<S>& piece) {
     const Factors<S> f = backward_factors<S>(piece, y, scale, dout, dscale, dshift);
-    detail::normalize_back(size(y.rows()), size(count), piece.of(y), f.s, f.p, f.q, piece.of(dout));
+    detail::normalize_back(size(y.rows()), piece.columns(), piece.of(y), f.s, f.p, f.q, piece.of(dout));
   });
 }
 
 template <class S>
-void relu_batch_norm_backward(ConstMatrixRef<S> y, ConstRowRef<S> scale, BatchNormCache<S>& cache, MatrixRef<S> dout,
+void relu_batch_norm_backward(PanelMap<const S> y, ConstRowRef<S> scale, BatchNormCache<S>& cache, PanelMap<S> dout,
                               RowRef<S> dscale, RowRef<S> dshift, RowRef<S> dbias, const Pieces& pieces) {
-  pieces.over_columns(y.cols(), [&](Index first, Index count) {
-    const Piece<S> piece{cache, first, count};
+  over_panels<S>(pieces, y, dout, cache, [&](const Piece<S>& piece) {
     const Factors<S> f = backward_factors<S>(piece, y, scale, dout, dscale, dshift);
-    detail::relu_normalize_back(size(y.rows()), size(count), piece.of(y), f.s, f.p, f.q, piece.of(dout),
-                                dbias.data() + first, piece.kernel());
+    detail::relu_normalize_back(size(y.rows()), piece.columns(), piece.of(y), f.s, f.p, f.q, piece.of(dout),
+                                dbias.data() + piece.first, piece.kernel());
   });
 }
 
@@ -153,19 +162,19 @@ void batch_norm_infer(ConstMatrixRef<S> y, ConstRowRef<S> scale, ConstRowRef<S> 
   for (Index i = 0; i < y.rows(); ++i) out.row(i) = y.row(i).array() * f.array() + o.array();
 }
 
-#define TOCCA_INSTANTIATE(S)                                                                                           \
-  template void relu_forward<S>(MatrixRef<S>);                                                                         \
-  template void batch_norm_forward<S>(ConstMatrixRef<S>, ConstRowRef<S>, ConstRowRef<S>, BatchNormCache<S>&,           \
-                                      MatrixRef<S>, const Pieces&);                                                    \
-  template void relu_batch_norm_forward<S>(MatrixRef<S>, ConstRowRef<S>, ConstRowRef<S>, ConstRowRef<S>,               \
-                                           BatchNormCache<S>&, MatrixRef<S>, const Pieces&);                           \
-  template void batch_norm_backward<S>(ConstMatrixRef<S>, ConstRowRef<S>, BatchNormCache<S>&, MatrixRef<S>, RowRef<S>, \
-                                       RowRef<S>, const Pieces&);                                                      \
-  template void relu_batch_norm_backward<S>(ConstMatrixRef<S>, ConstRowRef<S>, BatchNormCache<S>&, MatrixRef<S>,       \
-                                            RowRef<S>, RowRef<S>, RowRef<S>, const Pieces&);                           \
-  template void batch_norm_update<S>(const BatchNormCache<S>&, Index, double, double, MatrixRef<double>,               \
-                                     MatrixRef<double>);                                                               \
-  template void batch_norm_infer<S>(ConstMatrixRef<S>, ConstRowRef<S>, ConstRowRef<S>, ConstMatrixRef<double>,         \
+#define TOCCA_INSTANTIATE(S)                                                                                          \
+  template void relu_forward<S>(MatrixRef<S>);                                                                        \
+  template void batch_norm_forward<S>(PanelMap<const S>, ConstRowRef<S>, ConstRowRef<S>, BatchNormCache<S>&,          \
+                                      PanelMap<S>, const Pieces&);                                                    \
+  template void relu_batch_norm_forward<S>(PanelMap<S>, ConstRowRef<S>, ConstRowRef<S>, ConstRowRef<S>,               \
+                                           BatchNormCache<S>&, PanelMap<S>, const Pieces&);                           \
+  template void batch_norm_backward<S>(PanelMap<const S>, ConstRowRef<S>, BatchNormCache<S>&, PanelMap<S>, RowRef<S>, \
+                                       RowRef<S>, const Pieces&);                                                     \
+  template void relu_batch_norm_backward<S>(PanelMap<const S>, ConstRowRef<S>, BatchNormCache<S>&, PanelMap<S>,       \
+                                            RowRef<S>, RowRef<S>, RowRef<S>, const Pieces&);                          \
+  template void batch_norm_update<S>(const BatchNormCache<S>&, Index, double, double, MatrixRef<double>,              \
+                                     MatrixRef<double>);                                                              \
+  template void batch_norm_infer<S>(ConstMatrixRef<S>, ConstRowRef<S>, ConstRowRef<S>, ConstMatrixRef<double>,        \
                                     ConstMatrixRef<double>, MatrixRef<S>);
 TOCCA_INSTANTIATE(float)
 TOCCA_INSTANTIATE(double)

@@ -5,6 +5,7 @@
 /// unit variance too.
 #pragma once
 
+#include "tocca/core/panels.h"
 #include "tocca/ops/pieces.h"
 
 namespace tocca {
@@ -25,24 +26,26 @@ struct BatchNormCache {
   Matrix<S> scratch;               ///< place for what lies between, so that a step allocates nothing
 };
 
+/// Each matrix of what follows may lie row by row or in panels.
+///
 /// out (m × d) ← scale ∘ (y − mean)/√(variance + ε) + shift over the batch y (m × d), m ≥ 2. Empty scale and shift: 1
 /// and 0.
 template <class S>
-void batch_norm_forward(ConstMatrixRef<S> y, ConstRowRef<S> scale, ConstRowRef<S> shift, BatchNormCache<S>& cache,
-                        MatrixRef<S> out, const Pieces& pieces = {});
+void batch_norm_forward(PanelMap<const S> y, ConstRowRef<S> scale, ConstRowRef<S> shift, BatchNormCache<S>& cache,
+                        PanelMap<S> out, const Pieces& pieces = {});
 
 /// Gradients with respect to scale and shift (left alone if empty) and, in place of dout (m × d), to y.
 template <class S>
-void batch_norm_backward(ConstMatrixRef<S> y, ConstRowRef<S> scale, BatchNormCache<S>& cache, MatrixRef<S> dout,
+void batch_norm_backward(PanelMap<const S> y, ConstRowRef<S> scale, BatchNormCache<S>& cache, PanelMap<S> dout,
                          RowRef<S> dscale, RowRef<S> dshift, const Pieces& pieces = {});
 
 /// The same two for a layer y = ReLU(x W + bias). Forward: in y comes x W, and goes y. Backward: the gradient with
 /// respect to x W, which is where y is positive; dbias are its column sums.
 template <class S>
-void relu_batch_norm_forward(MatrixRef<S> y, ConstRowRef<S> bias, ConstRowRef<S> scale, ConstRowRef<S> shift,
-                             BatchNormCache<S>& cache, MatrixRef<S> out, const Pieces& pieces = {});
+void relu_batch_norm_forward(PanelMap<S> y, ConstRowRef<S> bias, ConstRowRef<S> scale, ConstRowRef<S> shift,
+                             BatchNormCache<S>& cache, PanelMap<S> out, const Pieces& pieces = {});
 template <class S>
-void relu_batch_norm_backward(ConstMatrixRef<S> y, ConstRowRef<S> scale, BatchNormCache<S>& cache, MatrixRef<S> dout,
+void relu_batch_norm_backward(PanelMap<const S> y, ConstRowRef<S> scale, BatchNormCache<S>& cache, PanelMap<S> dout,
                               RowRef<S> dscale, RowRef<S> dshift, RowRef<S> dbias, const Pieces& pieces = {});
 
 /// Moves the running mean and unbiased variance (1 × d, before the bias correction) one batch on.

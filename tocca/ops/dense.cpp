@@ -1,9 +1,12 @@
 #include "tocca/ops/dense.h"
 
 #include "tocca/linalg/blas.h"
+#include "tocca/linalg/panel_products.h"
 #include "tocca/ops/columns.h"
 
 namespace tocca {
+
+static_assert(kSmallBatch == kFewRows);  // their kernels read rows
 
 template <class S>
 void dense_forward(ConstMatrixRef<S> x, ConstMatrixRef<S> weight, ConstRowRef<S> bias, MatrixRef<S> y,
@@ -24,8 +27,20 @@ void dense_forward(ConstMatrixRef<S> x, ConstMatrixRef<S> weight, ConstRowRef<S>
 }
 
 template <class S>
-void dense_backward_weight(ConstMatrixRef<S> x, ConstMatrixRef<S> dy, MatrixRef<S> dweight) {
-  multiply_at_b<S>(x, dy, dweight);
+void dense_forward(PanelMap<const S> x, ConstMatrixRef<S> weight, PanelMap<S> y, const Pieces& pieces) {
+  if (!x.in_panels()) {
+    const RowVector<S> none;
+    return dense_forward<S>(x.matrix(), weight, none, y.matrix(), pieces);
+  }
+  pieces.over_rows(x.rows(), [&](Index first, Index count) {
+    multiply_panels<S>(x.middle_rows(first, count), weight, y.middle_rows(first, count));
+  });
+}
+
+template <class S>
+void dense_backward_weight(PanelMap<const S> x, PanelMap<const S> dy, MatrixRef<S> dweight) {
+  if (!x.in_panels()) return multiply_at_b<S>(x.matrix(), dy.matrix(), dweight);
+  multiply_panels_at_b<S>(x, dy, dweight);
 }
 
 template <class S>
@@ -34,17 +49,21 @@ void dense_backward_bias(ConstMatrixRef<S> dy, RowRef<S> dbias, Matrix<S>& scrat
 }
 
 template <class S>
-void dense_backward_input(ConstMatrixRef<S> dy, ConstMatrixRef<S> weight, MatrixRef<S> dx, const Pieces& pieces) {
+void dense_backward_input(PanelMap<const S> dy, ConstMatrixRef<S> weight, PanelMap<S> dx, const Pieces& pieces) {
   pieces.over_rows(dy.rows(), [&](Index first, Index count) {
-    multiply_a_bt<S>(dy.middleRows(first, count), weight, dx.middleRows(first, count));
+    const PanelMap<const S> from = dy.middle_rows(first, count);
+    const PanelMap<S> to = dx.middle_rows(first, count);
+    if (dy.in_panels()) return multiply_panels_a_bt<S>(from, weight, to);
+    multiply_a_bt<S>(from.matrix(), weight, to.matrix());
   });
 }
 
 #define TOCCA_INSTANTIATE(S)                                                                                         \
   template void dense_forward<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, ConstRowRef<S>, MatrixRef<S>, const Pieces&); \
-  template void dense_backward_weight<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, MatrixRef<S>);                        \
+  template void dense_forward<S>(PanelMap<const S>, ConstMatrixRef<S>, PanelMap<S>, const Pieces&);                  \
+  template void dense_backward_weight<S>(PanelMap<const S>, PanelMap<const S>, MatrixRef<S>);                        \
   template void dense_backward_bias<S>(ConstMatrixRef<S>, RowRef<S>, Matrix<S>&);                                    \
-  template void dense_backward_input<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, MatrixRef<S>, const Pieces&);
+  template void dense_backward_input<S>(PanelMap<const S>, ConstMatrixRef<S>, PanelMap<S>, const Pieces&);
 TOCCA_INSTANTIATE(float)
 TOCCA_INSTANTIATE(double)
 #undef TOCCA_INSTANTIATE

@@ -5,14 +5,14 @@
 
 #include <cstdint>
 
-#include "tocca/core/matrix.h"
+#include "tocca/core/panels.h"
 
 namespace tocca {
 
 /// Zeroes each entry of x (m × d) with probability `rate`, 0 ≤ rate < 1, and divides the rest by 1 − rate. Which ones
 /// depends on `key` (a stream of Rng: one for each step, view and layer) and their place alone, so that calling it with
-/// the gradient is its own way back.
+/// the gradient is its own way back. x may lie row by row or in panels.
 template <class S>
-void dropout(MatrixRef<S> x, double rate, std::uint64_t key);
+void dropout(PanelMap<S> x, double rate, std::uint64_t key);
 
 }  // namespace tocca

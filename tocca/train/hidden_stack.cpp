@@ -19,7 +19,7 @@ template <class S>
 HiddenStack<S>::HiddenStack(const std::vector<HiddenSlots>& slots, Index capacity, std::string_view name,
                             Workspace& memory)
     : slots_(slots), name_(name), layers_(slots.size()) {
-  const auto matrix = [&](Index columns) { return BatchMatrix<S>(memory, capacity, columns); };
+  const auto matrix = [&](Index columns) { return BatchPanels<S>(memory, capacity, columns); };
   for (std::size_t l = 0; l < slots.size(); ++l) {
     layers_[l].activated = matrix(slots[l].weight.columns);
     layers_[l].output = matrix(slots[l].weight.columns);
@@ -35,24 +35,21 @@ std::uint64_t HiddenStack<S>::dropout_key(const Rng& rng, std::size_t layer) con
 }
 
 template <class S>
-MatrixMap<S> HiddenStack<S>::first_product(Index rows) {
+PanelMap<S> HiddenStack<S>::first_product(Index rows) {
   return layers_.front().activated.top(rows);
 }
 
 template <class S>
-void HiddenStack<S>::forward(const Network<S>& network, MatrixMap<S> input, double rate, const Rng& rng,
+void HiddenStack<S>::forward(const Network<S>& network, PanelMap<S> input, double rate, const Rng& rng,
                              const Pieces& pieces, bool has_product) {
   rows_ = input.rows();
-  input_ = input.data();
-  columns_ = input.cols();
+  input_ = input;
   const auto& p = network.parameters;
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const HiddenSlots& slots = slots_[l];
     Layer& layer = layers_[l];
-    const RowVector<S> later;  // the bias is added on the way through ReLU
-    if (l > 0 || !has_product) {
-      dense_forward<S>(input_of(l), p[slots.weight], later, top(layer.activated), pieces);
-    }
+    // The bias is added on the way through ReLU.
+    if (l > 0 || !has_product) dense_forward<S>(input_of(l), p[slots.weight], top(layer.activated), pieces);
     relu_batch_norm_forward<S>(top(layer.activated), p[slots.bias].row(0), p[slots.scale].row(0), p[slots.shift].row(0),
                                layer.norm, top(layer.output), pieces);
     if (rate > 0) dropout<S>(top(layer.output), rate, dropout_key(rng, l));
@@ -60,12 +57,12 @@ void HiddenStack<S>::forward(const Network<S>& network, MatrixMap<S> input, doub
 }
 
 template <class S>
-MatrixMap<S> HiddenStack<S>::output() {
+PanelMap<S> HiddenStack<S>::output() {
   return input_of(layers_.size());
 }
 
 template <class S>
-MatrixMap<S> HiddenStack<S>::output_gradient() {
+PanelMap<S> HiddenStack<S>::output_gradient() {
   return top(gradient_);
 }
 
@@ -80,11 +77,11 @@ void HiddenStack<S>::update_statistics(Network<S>& network) const {
 
 template <class S>
 void HiddenStack<S>::backward(const Network<S>& network, double rate, const Rng& rng, Buffer<S>& gradients,
-                              ProductBackward<S> product_backward, MatrixMap<S> input_gradient, const Pieces& pieces) {
+                              ProductBackward<S> product_backward, PanelMap<S> input_gradient, const Pieces& pieces) {
   const auto& p = network.parameters;
   for (std::size_t l = layers_.size(); l-- > 0;) {
     const HiddenSlots& slots = slots_[l];
-    MatrixMap<S> d = top(gradient_);
+    const PanelMap<S> d = top(gradient_);
     if (rate > 0) dropout<S>(d, rate, dropout_key(rng, l));
     relu_batch_norm_backward<S>(top(layers_[l].activated), p[slots.scale].row(0), layers_[l].norm, d,
                                 row(gradients, slots.scale), row(gradients, slots.shift), row(gradients, slots.bias),

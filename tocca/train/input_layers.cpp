@@ -15,8 +15,9 @@ namespace {
 constexpr Index kLeast = 500'000;
 // And as a share of that view's weights.
 constexpr double kLeastShare = 0.05;
-// Parts begin at multiples of so many columns.
-constexpr Index kUnit = kWeightRows;
+// Parts begin at multiples of so many columns: at panels, and what updates work on at a time.
+constexpr Index kUnit = 48;
+static_assert(kUnit % kPanelColumns<float> == 0 && kUnit % kPanelColumns<double> == 0 && kUnit % kWeightRows == 0);
 
 bool is_worth_sharing(const NetworkShape& shape, Index rows, Index widest, Index even) {
   const Index saved = (widest - even) * shape.hidden_size;
@@ -72,10 +73,11 @@ std::vector<std::vector<InputPart>> share_inputs(const NetworkShape& shape, Inde
 
 template <class S>
 InputLayers<S>::InputLayers(const NetworkShape& shape, Index capacity) : tasks_(share_inputs(shape, capacity)) {
-  memory_.reserve(tasks_.size() * static_cast<std::size_t>(capacity * shape.hidden_size) * sizeof(S));
+  memory_.reserve(tasks_.size() * static_cast<std::size_t>(BatchPanels<S>::room(capacity, shape.hidden_size)) *
+                  sizeof(S));
   for (const auto& parts : tasks_) {
     for (const InputPart& part : parts) {
-      if (part.first > 0) sums_.push_back({part, BatchMatrix<S>(memory_, capacity, shape.hidden_size)});
+      if (part.first > 0) sums_.push_back({part, BatchPanels<S>(memory_, capacity, shape.hidden_size)});
     }
   }
 }
@@ -90,7 +92,7 @@ void InputLayers<S>::each_part(const Context& context, FunctionRef<void(const In
 }
 
 template <class S>
-MatrixMap<S> InputLayers<S>::target(const InputPart& part, MatrixMap<S> product) {
+PanelMap<S> InputLayers<S>::target(const InputPart& part, PanelMap<S> product) {
   if (part.first == 0) return product;
   const auto sum = std::find_if(sums_.begin(), sums_.end(), [&](const Sum& s) { return s.part == part; });
   assert(sum != sums_.end());
@@ -98,9 +100,9 @@ MatrixMap<S> InputLayers<S>::target(const InputPart& part, MatrixMap<S> product)
 }
 
 template <class S>
-void InputLayers<S>::add_parts(Index view, MatrixMap<S> product) {
+void InputLayers<S>::add_parts(Index view, PanelMap<S> product) {
   for (Sum& sum : sums_) {
-    if (sum.part.view == view) product += sum.product.top(product.rows());
+    if (sum.part.view == view) add_panels<S>(sum.product.top(product.rows()), product);
   }
 }
 

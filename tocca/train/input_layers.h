@@ -6,7 +6,7 @@
 
 #include "tocca/core/context.h"
 #include "tocca/core/function_ref.h"
-#include "tocca/core/workspace.h"
+#include "tocca/core/panels.h"
 #include "tocca/model/network.h"
 
 namespace tocca {
@@ -34,14 +34,14 @@ class InputLayers {
   void each_part(const Context& context, FunctionRef<void(const InputPart&, std::size_t)> work) const;
 
   /// Where the part's product goes: the first part's of a view to `product` (m × h), others' to a place of their own.
-  MatrixMap<S> target(const InputPart& part, MatrixMap<S> product);
+  PanelMap<S> target(const InputPart& part, PanelMap<S> product);
   /// Adds the others' to `product`, in the order of the columns.
-  void add_parts(Index view, MatrixMap<S> product);
+  void add_parts(Index view, PanelMap<S> product);
 
  private:
   struct Sum {
     InputPart part;
-    BatchMatrix<S> product;  // (m × h)
+    BatchPanels<S> product;  // (m × h)
   };
   std::vector<std::vector<InputPart>> tasks_;
   Workspace memory_;

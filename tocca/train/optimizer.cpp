@@ -51,15 +51,15 @@ void Optimizer<S>::update(const Slot& slot, Index first, Index rows, const Buffe
 }
 
 template <class S>
-void Optimizer<S>::update(const WeightRows<S>& rows, MatrixMap<S> dx, Workspace& work, const Pieces& pieces) {
+void Optimizer<S>::update(const WeightRows<S>& rows, PanelMap<S> dx, Workspace& work, const Pieces& pieces) {
   const auto size = [](Index i) { return static_cast<std::size_t>(i); };
   nadam_update(step_of(rows.weight), arrays(rows.weight, rows.first),
-               OuterProduct<S>{rows_of<S>(rows.x),
-                               rows_of<S>(rows.dy),
+               OuterProduct<S>{rows_of<S>(rows.x.matrix()),
+                               rows_of<S>(rows.dy.matrix()),
                                size(rows.x.rows()),
                                size(rows.x.cols()),
                                size(rows.dy.cols()),
-                               {dx.cols() > 0 ? dx.data() : nullptr, size(dx.cols())}},
+                               {dx.cols() > 0 ? dx.data() : nullptr, size(dx.stride())}},
                work, pieces);
 }
 

@@ -1,6 +1,7 @@
 /// Nadam on a network's parameters: their moments, and where the schedule stands.
 #pragma once
 
+#include "tocca/core/panels.h"
 #include "tocca/model/network.h"
 #include "tocca/model/safetensors.h"
 #include "tocca/ops/nadam.h"
@@ -11,9 +12,9 @@ namespace tocca {
 template <class S>
 struct WeightRows {
   const Slot& weight;
-  Index first;                     ///< row of the weights that column 0 of x belongs to
-  Eigen::Ref<const Matrix<S>> x;   ///< (m × rows)
-  Eigen::Ref<const Matrix<S>> dy;  ///< (m × columns)
+  Index first;           ///< row of the weights that column 0 of x belongs to
+  PanelMap<const S> x;   ///< (m × rows)
+  PanelMap<const S> dy;  ///< (m × columns)
 };
 
 template <class S>
@@ -32,8 +33,8 @@ class Optimizer {
   void update(const Slot& slot, const Buffer<S>& gradients) { update(slot, 0, slot.rows, gradients); }
   void update(const Slot& slot, Index first, Index rows, const Buffer<S>& gradients);
   /// The step on rows of a weight matrix, whose gradient is computed on the way. With columns in `dx` (m × rows) it
-  /// becomes dy Wᵀ with the weights before the step.
-  void update(const WeightRows<S>& rows, MatrixMap<S> dx, Workspace& work, const Pieces& pieces);
+  /// becomes dy Wᵀ with the weights before the step. All of the batch lies row by row.
+  void update(const WeightRows<S>& rows, PanelMap<S> dx, Workspace& work, const Pieces& pieces);
 
  private:
   [[nodiscard]] NadamStep step_of(const Slot& slot) const;

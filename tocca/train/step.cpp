@@ -10,11 +10,12 @@
 namespace tocca {
 namespace {
 
-// Up to this many rows a weight matrix is read once for both gradients, and its own goes straight into its update. With
-// more, writing it out costs little beside a blocked product (docs/performance.md).
-constexpr Index kRowsToFuse = 128;
-// Rows of weights longer than this do not stay in cache until their update, and are read for one gradient at a time.
+// In small batches a weight matrix is read once for both gradients, and its own goes straight into its update. With
+// more rows, writing it out costs little beside a blocked product (docs/performance.md). Rows of weights longer than
+// this do not stay in cache until their update, and are read for one gradient at a time.
 constexpr Index kColumnsToPass = 2048;
+// Otherwise so many rows of a weight gradient are made at a time: whole panels.
+constexpr Index kRowsOfGradient = 96;
 
 // Batches are cut into pieces of so many rows. Every piece packs the weights again, so that pieces are larger where the
 // views alone keep two threads busy.
@@ -35,6 +36,7 @@ TrainingStep<S>::TrainingStep(Network<S>& network, const Objective& objective, I
       terms_(network.encoders.size()),
       scratch_(network.encoders.size()),
       input_layers_(network.shape, capacity),
+      first_gradients_(network.encoders.size()),
       gradients_(network.parameter_layout),
       optimizer_(network) {
   objective.validate(network.shape);
@@ -42,10 +44,9 @@ TrainingStep<S>::TrainingStep(Network<S>& network, const Objective& objective, I
   // What nadam_update packs of a batch that is fused, most of which is of its widest layer.
   const NetworkShape& shape = network.shape;
   const Index widest = std::max(shape.hidden_layers > 0 ? shape.hidden_size : Index{0}, shape.encoder_outputs());
-  const Index lines = 2 * std::min(capacity, kRowsToFuse) + kWeightRows * Pieces{&context_}.threads();
+  const Index lines = 2 * std::min(capacity, kSmallBatch) + kWeightRows * Pieces{&context_}.threads();
   for (Index v = 0; v < network.views(); ++v) {
     scratch_[static_cast<std::size_t>(v)].work.reserve(static_cast<std::size_t>(lines * widest) * sizeof(S));
-    first_gradients_.emplace_back(nullptr, 0, 0);
     passes_.emplace_back(network, v, capacity);
     heads_.emplace_back(network.shape, v);
   }
@@ -182,8 +183,7 @@ void TrainingStep<S>::first_products(const Job& job) {
   const auto multiply = [&](const InputPart& part) {
     ViewPass<S>& pass = passes_[static_cast<std::size_t>(part.view)];
     const auto weights = network_.parameters[network_.encoder(part.view).hidden.front().weight];
-    const RowVector<S> later;  // the bias is added on the way through ReLU
-    dense_forward<S>(pass.input().middleCols(part.first, part.count), weights.middleRows(part.first, part.count), later,
+    dense_forward<S>(pass.arrange(part.first, part.count), weights.middleRows(part.first, part.count),
                      input_layers_.target(part, pass.first_product()), job.pieces);
   };
   const auto each_part = [&](auto work) {
@@ -204,13 +204,12 @@ void TrainingStep<S>::first_products(const Job& job) {
 // The way back through the first products, where they were shared.
 template <class S>
 void TrainingStep<S>::first_weights_backward(const Job& job) {
-  const MatrixMap<S> nobody(nullptr, 0, 0);
   input_layers_.each_part(context_, [&](const InputPart& part, std::size_t task) {
     const auto v = static_cast<std::size_t>(part.view);
     if (passes_[v].rows() == 0) return;
     weight_backward({network_.encoders[v].hidden.front().weight, part.first,
-                     passes_[v].input().middleCols(part.first, part.count), first_gradients_[v]},
-                    nobody, scratch_[task].work, job);
+                     passes_[v].arranged().middle_columns(part.first, part.count), first_gradients_[v]},
+                    {}, scratch_[task].work, job);
   });
 }
 
@@ -278,26 +277,29 @@ void TrainingStep<S>::clear_gradients(std::size_t v) {
 }
 
 template <class S>
-void TrainingStep<S>::product_backward(std::size_t v, const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy,
-                                       MatrixMap<S> dx, const Job& job) {
+void TrainingStep<S>::product_backward(std::size_t v, const Slot& weight, PanelMap<S> x, PanelMap<S> dy, PanelMap<S> dx,
+                                       const Job& job) {
   if (job.shares_inputs && weight.offset == network_.encoders[v].hidden.front().weight.offset) {
-    new (&first_gradients_[v]) MatrixMap<S>(dy);
+    first_gradients_[v] = dy;
     return;
   }
-  const bool passes_once = job.with_update && x.rows() <= kRowsToFuse && dy.cols() <= kColumnsToPass;
-  const MatrixMap<S> nobody(nullptr, 0, 0);
+  const bool passes_once = job.with_update && x.rows() <= kSmallBatch && dy.cols() <= kColumnsToPass;
   if (dx.cols() > 0 && !passes_once) dense_backward_input<S>(dy, network_.parameters[weight], dx, job.pieces);
-  weight_backward({weight, 0, x, dy}, passes_once ? dx : nobody, scratch_[v].work, job);
+  weight_backward({weight, 0, x, dy}, passes_once ? dx : PanelMap<S>(), scratch_[v].work, job);
 }
 
 template <class S>
-void TrainingStep<S>::weight_backward(const WeightRows<S>& rows, MatrixMap<S> dx, Workspace& work, const Job& job) {
-  if (job.with_update && rows.x.rows() <= kRowsToFuse) return optimizer_.update(rows, dx, work, job.pieces);
+void TrainingStep<S>::weight_backward(const WeightRows<S>& rows, PanelMap<S> dx, Workspace& work, const Job& job) {
+  if (job.with_update && rows.x.rows() <= kSmallBatch) return optimizer_.update(rows, dx, work, job.pieces);
   assert(dx.cols() == 0);
-  job.pieces.over_columns(rows.x.cols(), [&](Index from, Index count) {
-    const Index first = rows.first + from;
-    dense_backward_weight<S>(rows.x.middleCols(from, count), rows.dy, gradients_[rows.weight].middleRows(first, count));
-    if (job.with_update) optimizer_.update(rows.weight, first, count, gradients_);
+  // A few rows of the gradient at a time, which are still in cache when the update uses them.
+  job.pieces.over_columns(rows.x.cols(), [&](Index from, Index columns) {
+    for (Index x = from; x < from + columns; x += kRowsOfGradient) {
+      const Index count = std::min(kRowsOfGradient, from + columns - x), first = rows.first + x;
+      dense_backward_weight<S>(rows.x.middle_columns(x, count), rows.dy,
+                               gradients_[rows.weight].middleRows(first, count));
+      if (job.with_update) optimizer_.update(rows.weight, first, count, gradients_);
+    }
   });
 }
 
@@ -337,7 +339,7 @@ void TrainingStep<S>::encoder_backward(std::size_t v, const Job& job) {
                                                     scratch_[v].decorrelation, pass.dz());
   }
   const double dropout = objective_.perturbation.dropout;
-  const auto take = [&](const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy, MatrixMap<S> dx) {
+  const auto take = [&](const Slot& weight, PanelMap<S> x, PanelMap<S> dy, PanelMap<S> dx) {
     product_backward(v, weight, x, dy, dx, job);
   };
   if (network_.shape.reconstructs) {

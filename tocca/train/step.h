@@ -98,9 +98,9 @@ class TrainingStep {
   void losses(std::size_t v, const Batch& batch, Index pairs);
   void couple_back();
   void encoder_backward(std::size_t v, const Job& job);
-  void product_backward(std::size_t v, const Slot& weight, MatrixMap<S> x, MatrixMap<S> dy, MatrixMap<S> dx,
+  void product_backward(std::size_t v, const Slot& weight, PanelMap<S> x, PanelMap<S> dy, PanelMap<S> dx,
                         const Job& job);
-  void weight_backward(const WeightRows<S>& rows, MatrixMap<S> dx, Workspace& work, const Job& job);
+  void weight_backward(const WeightRows<S>& rows, PanelMap<S> dx, Workspace& work, const Job& job);
   void clear_gradients(std::size_t v);
   void mix(std::size_t v, const Batch& batch);
   void update_encoder(std::size_t v);
@@ -119,7 +119,7 @@ class TrainingStep {
   std::vector<ViewScratch> scratch_;       // one a view, or of as many tasks that share inputs
   std::vector<MatrixMap<S>> projections_;  // Z of every view in this batch
   InputLayers<S> input_layers_;
-  std::vector<MatrixMap<S>> first_gradients_;  // where inputs are shared, of each view's first_product()
+  std::vector<PanelMap<S>> first_gradients_;  // where inputs are shared, of each view's first_product()
   Buffer<S> gradients_;
   Optimizer<S> optimizer_;
 };

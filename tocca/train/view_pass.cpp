@@ -18,10 +18,12 @@ RowRef<S> row(Buffer<S>& buffer, const Slot& slot) {
 /// A view's activations and their gradients: most of what its pass needs.
 template <class S>
 Workspace memory_for(const NetworkShape& shape, Index view, Index capacity) {
-  const Index columns =
-      shape.inputs[static_cast<std::size_t>(view)] + 2 * (shape.hidden_layers + 1) * shape.hidden_size;
+  const Index inputs = shape.inputs[static_cast<std::size_t>(view)];
+  const auto room = [&](Index columns) { return BatchPanels<S>::room(capacity, columns); };
+  const Index panels = capacity > kSmallBatch ? room(inputs) : 0;
+  const Index numbers = capacity * inputs + panels + 2 * (shape.hidden_layers + 1) * room(shape.hidden_size);
   Workspace memory;
-  memory.reserve(static_cast<std::size_t>(capacity * columns) * sizeof(S));
+  memory.reserve(static_cast<std::size_t>(numbers) * sizeof(S));
   return memory;
 }
 
@@ -37,15 +39,22 @@ ViewPass<S>::ViewPass(const Network<S>& network, Index view, Index capacity)
       outputs_width_(network.shape.encoder_outputs()) {
   const NetworkShape& shape = network.shape;
   const auto matrix = [&](Index columns) { return BatchMatrix<S>(memory_, capacity, columns); };
+  const auto panels = [&](Index columns) {
+    return capacity > kSmallBatch ? BatchPanels<S>(memory_, capacity, columns) : BatchPanels<S>();
+  };
   x_ = matrix(shape.inputs[static_cast<std::size_t>(view)]);
+  x_panels_ = panels(x_.cols());
   a_ = matrix(shape.components);
   dz_ = matrix(shape.components);
-  linear_ = matrix(outputs_width_);
+  linear_ = BatchPanels<S>(memory_, capacity, outputs_width_);
+  linear_gradient_ = panels(outputs_width_);
   if (has_private()) encoded_ = matrix(outputs_width_);
   if (has_private() || shape.reconstructs) encoded_gradient_ = matrix(outputs_width_);
   if (shape.reconstructs) {
     clean_ = matrix(x_.cols());
     decoded_ = matrix(x_.cols());
+    encoded_panels_ = panels(outputs_width_);
+    decoded_panels_ = panels(x_.cols());
     decoder_.emplace(network.encoder(view).decoder, capacity, "decoder layer", memory_);
   }
   if (projects_) z_ = matrix(shape.components);
@@ -75,12 +84,31 @@ void ViewPass<S>::perturb(const Perturbation& perturbation, const Rng& rng) {
 }
 
 template <class S>
+PanelMap<S> ViewPass<S>::brought(MatrixMap<S> rows, const BatchPanels<S>& panels, const Pieces& pieces) const {
+  const PanelMap<S> to = place(rows, panels);
+  if (to.in_panels()) {
+    pieces.over_rows(rows_, [&](Index first, Index count) {
+      copy_panels<S>(PanelMap<S>(rows).middle_rows(first, count), to.middle_rows(first, count));
+    });
+  }
+  return to;
+}
+
+template <class S>
+PanelMap<S> ViewPass<S>::arrange(Index first, Index count) {
+  const PanelMap<S> to = arranged().middle_columns(first, count);
+  if (to.in_panels()) copy_panels<S>(PanelMap<S>(input()).middle_columns(first, count), to);
+  return to;
+}
+
+template <class S>
 void ViewPass<S>::forward(Network<S>& network, double rate, const Rng& rng, const Pieces& pieces, bool has_product) {
   if (rows_ == 0) return;
-  hidden_.forward(network, top(x_), rate, view_stream(rng, view_), pieces, has_product);
+  const PanelMap<S> x = has_product ? arranged() : brought(top(x_), x_panels_, pieces);
+  hidden_.forward(network, x, rate, view_stream(rng, view_), pieces, has_product);
   const EncoderSlots& e = network.encoder(view_);
   const RowVector<S> none;
-  dense_forward<S>(hidden_.output(), network.parameters[e.output_weight], none, top(linear_), pieces);
+  dense_forward<S>(hidden_.output(), network.parameters[e.output_weight], top(linear_), pieces);
   batch_norm_forward<S>(top(linear_), none, none, output_norm_, encoded(), pieces);
   if (has_private()) top(a_) = encoded().leftCols(a_.cols());
   if (!encoded_gradient_.empty()) top(encoded_gradient_).setZero();
@@ -113,22 +141,25 @@ double ViewPass<S>::reconstruction(Network<S>& network, double weight, double ra
                                    Buffer<S>& gradients, ProductBackward<S> product_backward, const Pieces& pieces) {
   const EncoderSlots& e = network.encoder(view_);
   const auto& p = network.parameters;
-  decoder_->forward(network, encoded(), rate, view_stream(rng, view_), pieces);
+  decoder_->forward(network, brought(encoded(), encoded_panels_, pieces), rate, view_stream(rng, view_), pieces);
   decoder_->update_statistics(network);
-  dense_forward<S>(decoder_->output(), p[e.decoder_weight], p[e.decoder_bias].row(0), top(decoded_), pieces);
-  // The mean of the squares, as mean_squared_error() has it, without a copy of the columns as double.
   MatrixMap<S> d = top(decoded_);
+  const PanelMap<S> product = place(d, decoded_panels_);
+  dense_forward<S>(decoder_->output(), p[e.decoder_weight], product, pieces);
+  if (product.in_panels()) copy_panels<S>(product, d);
+  // The mean of the squares, as mean_squared_error() has it, without a copy of the columns as double.
   d -= top(clean_);
+  d.rowwise() += p[e.decoder_bias].row(0);
   const double entries = static_cast<double>(d.size());
   const double loss = static_cast<double>(d.squaredNorm()) / entries;
   d *= static_cast<S>(2 * weight / entries);
   dense_backward_bias<S>(d, row(gradients, e.decoder_bias), sums_);
   const Workspace::Frame frame(work_);
-  const MatrixMap<S> of_encoded = work_.matrix<S>(rows_, outputs_width_);
-  product_backward(e.decoder_weight, decoder_->output(), d,
+  const PanelMap<S> of_encoded = BatchPanels<S>(work_, rows_, outputs_width_).top(rows_);
+  product_backward(e.decoder_weight, decoder_->output(), brought(d, decoded_panels_, pieces),
                    decoder_->empty() ? of_encoded : decoder_->output_gradient());
   decoder_->backward(network, rate, view_stream(rng, view_), gradients, product_backward, of_encoded, pieces);
-  top(encoded_gradient_) += of_encoded;
+  add_panels<S>(of_encoded, top(encoded_gradient_));
   return loss;
 }
 
@@ -162,10 +193,10 @@ void ViewPass<S>::backward_encoder(const Network<S>& network, double rate, const
   } else if (!encoded_gradient_.empty()) {
     d += top(encoded_gradient_);
   }
-  batch_norm_backward<S>(top(linear_), none, output_norm_, d, none, none, pieces);
-  const MatrixMap<S> nobody(nullptr, 0, 0);
-  product_backward(e.output_weight, hidden_.output(), d, hidden_.empty() ? nobody : hidden_.output_gradient());
-  hidden_.backward(network, rate, view_stream(rng, view_), gradients, product_backward, nobody, pieces);
+  const PanelMap<S> dy = brought(d, linear_gradient_, pieces);
+  batch_norm_backward<S>(top(linear_), none, output_norm_, dy, none, none, pieces);
+  product_backward(e.output_weight, hidden_.output(), dy, hidden_.empty() ? PanelMap<S>() : hidden_.output_gradient());
+  hidden_.backward(network, rate, view_stream(rng, view_), gradients, product_backward, {}, pieces);
 }
 
 template class ViewPass<float>;

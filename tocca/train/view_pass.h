@@ -32,10 +32,14 @@ class ViewPass {
   [[nodiscard]] MatrixMap<S> input() { return top(x_); }
   /// Disturbs the rows in input(); what a decoder is to find again is kept before. Comes before forward().
   void perturb(const Perturbation& perturbation, const Rng& rng);
+  /// Columns of input() as layers read them, after they have been brought there: of large batches into panels.
+  PanelMap<S> arrange(Index first, Index count);
+  /// All columns once they are there.
+  [[nodiscard]] PanelMap<S> arranged() { return place(top(x_), x_panels_); }
   /// Where x · W of the first hidden layer goes (m × h), for who makes it before forward().
-  [[nodiscard]] MatrixMap<S> first_product() { return hidden_.first_product(rows_); }
+  [[nodiscard]] PanelMap<S> first_product() { return hidden_.first_product(rows_); }
   /// x → A → Z on the batch, in training mode; the network's running statistics of this view move on.
-  /// `has_product`: the first product is there.
+  /// `has_product`: all columns are arranged and the first product is there.
   void forward(Network<S>& network, double dropout, const Rng& rng, const Pieces& pieces = {},
                bool has_product = false);
 
@@ -62,6 +66,13 @@ class ViewPass {
 
  private:
   MatrixMap<S> top(const BatchMatrix<S>& m) const { return m.top(rows_); }
+  PanelMap<S> top(const BatchPanels<S>& m) const { return m.top(rows_); }
+  // Where layers read and write what others have row by row: there, or for large batches in panels.
+  PanelMap<S> place(MatrixMap<S> rows, const BatchPanels<S>& panels) const {
+    return rows_ > kSmallBatch ? top(panels) : PanelMap<S>(rows);
+  }
+  // That place, with the rows in it.
+  PanelMap<S> brought(MatrixMap<S> rows, const BatchPanels<S>& panels, const Pieces& pieces) const;
   [[nodiscard]] bool has_private() const { return outputs_width_ > a_.cols(); }
   MatrixMap<S> encoded() { return has_private() ? top(encoded_) : top(a_); }  // [A, P]
   void update_statistics(Network<S>& network);
@@ -72,9 +83,11 @@ class ViewPass {
   bool projects_;     // z is another matrix than a
   Workspace memory_;  // of every BatchMatrix here and in the stacks
   BatchMatrix<S> x_;
-  BatchMatrix<S> clean_;  // as x before perturbation, to reconstruct
+  BatchPanels<S> x_panels_;  // of large batches
+  BatchMatrix<S> clean_;     // as x before perturbation, to reconstruct
   HiddenStack<S> hidden_;
-  BatchMatrix<S> linear_;  // dense output before the last batch norm
+  BatchPanels<S> linear_;           // dense output before the last batch norm
+  BatchPanels<S> linear_gradient_;  // of large batches
   BatchNormCache<S> output_norm_;
   BatchMatrix<S> a_, z_, dz_, coupling_, head_dz_;
   std::vector<BatchMatrix<S>> outputs_;
@@ -83,8 +96,9 @@ class ViewPass {
   BatchMatrix<S> encoded_;           // [A, P] where there is a P
   BatchMatrix<S> encoded_gradient_;  // of what reads [A, P]
   std::optional<HiddenStack<S>> decoder_;
-  BatchMatrix<S> decoded_;  // X̂, then its gradient
-  Matrix<S> sums_;          // scratch of column sums
+  BatchMatrix<S> decoded_;                          // X̂, then its gradient
+  BatchPanels<S> encoded_panels_, decoded_panels_;  // of large batches: the same
+  Matrix<S> sums_;                                  // scratch of column sums
   Workspace work_;
 };
 
