@@ -24,20 +24,19 @@ using detail::Product;
 // Where they were measured to be faster: with AVX-512 always, with AVX2 for short sums.
 bool is_faster(std::size_t k) { return HWY_MAX_BYTES >= 64 || (HWY_MAX_BYTES == 32 && k <= 256); }
 
-// Two panels of B with sums of up to so many terms are packed at a time: 192 kilobytes with AVX-512, half of that
-// before. They lie on the stack and stay in the second-level cache while all rows of A pass over them.
-constexpr std::size_t kDepth = 512, kPanels = 2;
-// So many rows pass over all packed panels before the next ones do, and are read from memory once.
-constexpr std::size_t kRows = 48;
+// Two panels of B with sums of up to so many terms are packed at a time: some 200 kilobytes with AVX-512, half of that
+// before. They stay in the second-level cache while all rows of A pass over them.
+constexpr std::size_t kPanels = 2, kDepth = 512;
 // Of Aᵀ B so many rows of both factors are summed in one go: a panel of each stays in the second-level cache.
-constexpr std::size_t kInnerDepth = 1024;
+constexpr std::size_t kInnerDepth = 512;
 
-// The left factor of a tile where it lies in panels: some rows from some column on, over the ends of panels.
+// The left factor of a tile where it lies in panels: some rows from the beginning of a panel on. Two words, so that it
+// is passed in registers: through memory it would wait for the stores of the tile before.
 template <class S>
 class ByPanels {
  public:
   ByPanels(const PanelRows<const S>& a, std::size_t row, std::size_t column)
-      : data_(a.at(row, column)), left_(kWidth - column % kWidth), over_(a.jump - kWidth) {}
+      : data_(a.at(row, column)), over_(a.jump - kWidth) {}
   HWY_INLINE ByPanels from(std::size_t r) const {
     ByPanels behind = *this;
     behind.data_ += r * kWidth;
@@ -47,7 +46,7 @@ class ByPanels {
   template <std::size_t>
   class Column {
    public:
-    HWY_INLINE explicit Column(const ByPanels& a) : data_(a.data_), left_(a.left_), over_(a.over_) {}
+    HWY_INLINE explicit Column(const ByPanels& a) : data_(a.data_), over_(a.over_) {}
     HWY_INLINE S operator[](std::size_t r) const { return data_[r * kWidth]; }
     HWY_INLINE void next() {
       ++data_;
@@ -58,13 +57,13 @@ class ByPanels {
 
    private:
     const S* data_;
-    std::size_t left_, over_;
+    std::size_t over_, left_ = kWidth;
   };
 
  private:
   static constexpr std::size_t kWidth = PanelRows<S>::kWidth;
   const S* data_;
-  std::size_t left_, over_;
+  std::size_t over_;
 };
 
 // The columns of a matrix in panels one after another, as many at a time as a kernel takes and as lie together.
@@ -90,11 +89,15 @@ class PanelsWithin {
   Panels part_;
 };
 
-// What multiply_blocks() asks of where A and C lie: the left factor of tiles from `row` and `first` on, what fetches
-// `rows` rows of `count` columns, the columns of C, and where those of q go.
+// What multiply_blocks() asks of where A and C lie: how many terms of k are summed at a time, in blocks of about equal
+// depth; the left factor of tiles from `row` and `first` on, what fetches `rows` rows of `count` columns, the columns
+// of C, and where those of q go.
 template <class S>
 struct RowLayout {
   using Columns = Panels;
+  // So many rows pass over all packed panels before the next ones do, and are read from memory once.
+  static constexpr std::size_t kRows = 48;
+  static std::size_t depth(std::size_t k) { return divide_up(k, divide_up(k, kDepth)); }
   static ByRows<S> left(const Product<S>& p, std::size_t row, std::size_t first) {
     return {p.a.at(row, first), p.a.stride};
   }
@@ -110,13 +113,17 @@ struct RowLayout {
 template <class S>
 struct PanelLayout {
   using Columns = PanelsWithin<S>;
+  static constexpr std::size_t kRows = 24;
+  static std::size_t depth(std::size_t k) {
+    constexpr std::size_t kMost = detail::kPackedPanels<S>;
+    const std::size_t panels = divide_up(k, kWidth);
+    return divide_up(panels, divide_up(panels, kMost)) * kWidth;
+  }
   static constexpr std::size_t kWidth = PanelRows<S>::kWidth;
   static ByPanels<S> left(const PanelProduct<S>& p, std::size_t row, std::size_t first) { return {p.a, row, first}; }
   static FetchBlock fetch(const PanelProduct<S>& p, std::size_t row, std::size_t rows, std::size_t first,
                           std::size_t count) {
-    const std::size_t before = first % kWidth;
-    return {p.a.at(row, first - before), p.a.jump * sizeof(S), rows * kWidth * sizeof(S),
-            divide_up(before + count, kWidth)};
+    return {p.a.at(row, first), p.a.jump * sizeof(S), rows * kWidth * sizeof(S), divide_up(count, kWidth)};
   }
   // There is room for whole vectors.
   static TileTarget<S> target(const PanelProduct<S>& p, std::size_t row, const Panel& q, bool behind) {
@@ -126,11 +133,9 @@ struct PanelLayout {
 
 // C ← A op(B). `pack` lays down `count` numbers from `first` on of a panel of op(B).
 template <class Layout, class D, class P, class Pack, class S = hn::TFromD<D>>
-void multiply_blocks(D d, const P& p, const Pack& pack) {
-  constexpr std::size_t kLanes = HWY_MAX_BYTES / sizeof(S);
-  HWY_ALIGN S packed[kPanels * 3 * kLanes * kDepth];
-  // Blocks of equal depth.
-  const std::size_t depth = divide_up(p.k, divide_up(p.k, kDepth));
+void multiply_blocks(D d, const P& p, const Pack& pack, S* packed) {
+  constexpr std::size_t kRows = Layout::kRows;
+  const std::size_t depth = Layout::depth(p.k);
   typename Layout::Columns panels(p.n, hn::Lanes(d));
   Panel group[kPanels];
   for (std::size_t size = 0;; size = 0) {
@@ -156,36 +161,77 @@ void multiply_blocks(D d, const P& p, const Pack& pack) {
 }
 
 template <class Layout, class S, class P>
-void a_b(const P& p) {
+void a_b(const P& p, S* packed) {
   const hn::ScalableTag<S> d;
-  multiply_blocks<Layout>(d, p, [&](const Panel& q, std::size_t first, std::size_t count, S* out) {
+  const auto pack = [&](const Panel& q, std::size_t first, std::size_t count, S* out) {
     pack_columns(d, Rows<const S>{p.b.at(first, q.first), p.b.stride}, count, q.width, q.full, out);
-  });
+  };
+  multiply_blocks<Layout>(d, p, pack, packed);
 }
 
 template <class Layout, class S, class P>
-void a_bt(const P& p) {
+void a_bt(const P& p, S* packed) {
   const hn::ScalableTag<S> d;
-  multiply_blocks<Layout>(d, p, [&](const Panel& q, std::size_t first, std::size_t count, S* out) {
+  const auto pack = [&](const Panel& q, std::size_t first, std::size_t count, S* out) {
     pack_rows(d, Rows<const S>{p.b.at(q.first, first), p.b.stride}, count, q.width, q.full, out);
-  });
+  };
+  multiply_blocks<Layout>(d, p, pack, packed);
 }
 
-// C ← Aᵀ B. What would have to be packed lies together in panels.
+// Fetches two pieces of memory, one after the other (see FetchBlock).
+class FetchTwo {
+ public:
+  FetchTwo(const void* first, std::size_t lines, const void* second, std::size_t lines_of_second)
+      : line_(static_cast<const char*>(first)),
+        left_(lines),
+        second_(static_cast<const char*>(second)),
+        lines_of_second_(lines_of_second) {}
+
+  HWY_INLINE void next() {
+    if (left_ == 0) {
+      if (lines_of_second_ == 0) return;
+      line_ = second_;
+      left_ = lines_of_second_;
+      lines_of_second_ = 0;
+    }
+    --left_;
+    __builtin_prefetch(line_, 0, 2);
+    line_ += kCacheLine;
+  }
+
+ private:
+  const char* line_;
+  std::size_t left_;
+  const char* second_;
+  std::size_t lines_of_second_;
+};
+
+// C ← Aᵀ B. What would have to be packed lies together in panels: of A one after the other, each in blocks of rows,
+// which every panel of B passes over. Meanwhile the next panel of B is fetched, and a share of the next block of A.
 template <class S>
 void at_b(const InnerPanelProduct<S>& p) {
-  constexpr std::size_t kWidth = PanelRows<S>::kWidth;
+  constexpr std::size_t kWidth = PanelRows<S>::kWidth, kLinesOfRow = kWidth * sizeof(S) / kCacheLine;
   const hn::ScalableTag<S> d;
   const std::size_t depth = divide_up(p.k, divide_up(p.k, kInnerDepth));
+  const std::size_t panels_of_b = divide_up(p.n, kWidth);
   for (std::size_t row = 0; row < p.m; row += kWidth) {  // of C: a panel of A
     for (std::size_t first = 0; first < p.k; first += depth) {
       const std::size_t count = std::min(depth, p.k - first);
       const ByColumns<S> a{p.a.at(first, row), kWidth};
+      const bool is_last = first + count == p.k, has_next = !is_last || row + kWidth < p.m + p.behind;
+      const std::size_t next = is_last ? 0 : first + count, next_count = std::min(depth, p.k - next);
+      const S* const next_a = p.a.at(next, row) + (is_last ? p.a.jump : 0);
       PanelsWithin<S> panels(p.n, hn::Lanes(d));
       for (Panel q; panels.next(q);) {
-        // The next panel of B, while the first columns of this one are used.
-        const bool fetches = q.first % kWidth == 0 && q.first + kWidth < p.n;
-        FetchBlock fetch(p.b.at(first, q.first) + p.b.jump, 0, fetches ? count * kWidth * sizeof(S) : 0, 1);
+        const std::size_t panel = q.first / kWidth;
+        const bool is_last_b = panel + 1 == panels_of_b;
+        const S* const next_b = is_last_b ? p.b.at(next) : p.b.at(first, q.first - q.first % kWidth) + p.b.jump;
+        std::size_t lines_of_b = (is_last_b ? next_count : count) * kLinesOfRow;
+        std::size_t begin = next_count * kLinesOfRow * panel / panels_of_b;
+        std::size_t end = has_next ? next_count * kLinesOfRow * (panel + 1) / panels_of_b : begin;
+        // With short vectors a panel of B is used in parts: at the first one.
+        if (q.first % kWidth != 0) lines_of_b = begin = end = 0;
+        FetchTwo fetch(next_b, lines_of_b, next_a + begin * kCacheLine / sizeof(S), end - begin);
         put_panel(d, q.vectors, std::min(kWidth, p.m - row), count, a, p.b.at(first, q.first), kWidth,
                   TileTarget<S>{{p.c.at(row, q.first), p.c.stride}, q.width, S(1), first > 0}, fetch);
       }
@@ -194,9 +240,13 @@ void at_b(const InnerPanelProduct<S>& p) {
 }
 
 // Highway dispatches functions, not templates.
-#define TOCCA_PRODUCT(name, S)                                                             \
-  void blocked_##name##_##S(const Product<S>& product) { name<RowLayout<S>, S>(product); } \
-  void panels_##name##_##S(const PanelProduct<S>& product) { name<PanelLayout<S>, S>(product); }
+#define TOCCA_PRODUCT(name, S)                                            \
+  void blocked_##name##_##S(const Product<S>& product) {                  \
+    HWY_ALIGN S packed[kPanels * 3 * HWY_MAX_BYTES / sizeof(S) * kDepth]; \
+    name<RowLayout<S>, S>(product, packed);                               \
+  }                                                                       \
+  void panels_##name##_##S(const PanelProduct<S>& product) { name<PanelLayout<S>, S>(product, product.packed); }
+static_assert(kPanels * 3 * HWY_MAX_BYTES / sizeof(float) <= 2 * PanelRows<float>::kWidth);  // of kPackedNumbers
 TOCCA_PRODUCT(a_b, float)
 TOCCA_PRODUCT(a_b, double)
 TOCCA_PRODUCT(a_bt, float)

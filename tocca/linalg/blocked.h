@@ -1,5 +1,5 @@
-/// Large matrix products by own kernels: nothing is packed but B, and C is written once for every 512 terms of its sums.
-/// The bits of a number of C do not depend on which other rows and columns are computed with it.
+/// Large matrix products by own kernels: nothing is packed but B, and C is written once for every 512 terms of its
+/// sums. The bits of a number of C do not depend on which other rows and columns are computed with it.
 #pragma once
 
 #include "tocca/linalg/product.h"
@@ -17,12 +17,12 @@ void blocked_a_b(const Product<double>& product);
 void blocked_a_bt(const Product<float>& product);
 void blocked_a_bt(const Product<double>& product);
 
-/// The same two where A and C lie in panels, and give the same bits.
+/// The same two where A and C lie in panels.
 void panels_a_b(const PanelProduct<float>& product);
 void panels_a_b(const PanelProduct<double>& product);
 void panels_a_bt(const PanelProduct<float>& product);
 void panels_a_bt(const PanelProduct<double>& product);
-/// Aᵀ for A (k × m) and B (k × n), both in panels; k > 0. Nothing is packed, and C is written once for every 1,024
+/// Aᵀ for A (k × m) and B (k × n), both in panels; k > 0. Nothing is packed, and C is written once for every 512
 /// terms.
 void panels_at_b(const InnerPanelProduct<float>& product);
 void panels_at_b(const InnerPanelProduct<double>& product);

@@ -8,6 +8,9 @@
 namespace tocca {
 namespace {
 
+static_assert(detail::PanelRows<float>::kWidth == kPanelColumns<float>);
+static_assert(detail::PanelRows<double>::kWidth == kPanelColumns<double>);
+
 std::size_t size(Index n) { return static_cast<std::size_t>(n); }
 
 template <class T>
@@ -35,39 +38,45 @@ void clear(const PanelMap<S>& c) {
 }  // namespace
 
 template <class S>
-void multiply_panels(PanelMap<const S> a, ConstMatrixRef<S> b, PanelMap<S> c) {
+void multiply_panels(PanelMap<const S> a, ConstMatrixRef<S> b, PanelMap<S> c, S* packed) {
   constexpr const char* kWhere = "multiply_panels";
   require(kWhere, a.cols(), b.rows(), c.rows(), c.cols(), a.rows(), b.cols());
   if (a.cols() == 0) return clear(c);
   detail::panels_a_b(detail::PanelProduct<S>{size(a.rows()), size(a.cols()), size(b.cols()), panel_rows(kWhere, a),
-                                             rows_of<S>(b), panel_rows(kWhere, c)});
+                                             rows_of<S>(b), panel_rows(kWhere, c), packed});
 }
 
 template <class S>
-void multiply_panels_a_bt(PanelMap<const S> a, ConstMatrixRef<S> b, PanelMap<S> c) {
+void multiply_panels_a_bt(PanelMap<const S> a, ConstMatrixRef<S> b, PanelMap<S> c, S* packed) {
   constexpr const char* kWhere = "multiply_panels_a_bt";
   require(kWhere, a.cols(), b.cols(), c.rows(), c.cols(), a.rows(), b.rows());
   if (a.cols() == 0) return clear(c);
   detail::panels_a_bt(detail::PanelProduct<S>{size(a.rows()), size(a.cols()), size(b.rows()), panel_rows(kWhere, a),
-                                              rows_of<S>(b), panel_rows(kWhere, c)});
+                                              rows_of<S>(b), panel_rows(kWhere, c), packed});
 }
 
 template <class S>
-void multiply_panels_at_b(PanelMap<const S> a, PanelMap<const S> b, MatrixRef<S> c) {
+void multiply_panels_at_b(PanelMap<const S> a, Index first, Index count, PanelMap<const S> b, MatrixRef<S> c) {
   constexpr const char* kWhere = "multiply_panels_at_b";
-  require(kWhere, a.rows(), b.rows(), c.rows(), c.cols(), a.cols(), b.cols());
+  if (first < 0 || first % kPanelColumns<S> != 0 || count < 0 || count > a.cols() - first) {
+    throw InputError(kWhere,
+                     fmt::format("columns: got {} from {} on, A has {}; choose whole panels", count, first, a.cols()));
+  }
+  require(kWhere, a.rows(), b.rows(), c.rows(), c.cols(), count, b.cols());
   if (a.rows() == 0) {
     c.setZero();
     return;
   }
-  detail::panels_at_b(detail::InnerPanelProduct<S>{size(a.cols()), size(a.rows()), size(b.cols()),
-                                                   panel_rows(kWhere, a), panel_rows(kWhere, b), rows_of<S>(c)});
+  const auto columns = panel_rows(kWhere, a.middle_columns(first, count));
+  detail::panels_at_b(detail::InnerPanelProduct<S>{size(count), size(a.rows()), size(b.cols()), columns,
+                                                   panel_rows(kWhere, b), rows_of<S>(c),
+                                                   size(a.cols() - first - count)});
 }
 
-#define TOCCA_INSTANTIATE(S)                                                                \
-  template void multiply_panels<S>(PanelMap<const S>, ConstMatrixRef<S>, PanelMap<S>);      \
-  template void multiply_panels_a_bt<S>(PanelMap<const S>, ConstMatrixRef<S>, PanelMap<S>); \
-  template void multiply_panels_at_b<S>(PanelMap<const S>, PanelMap<const S>, MatrixRef<S>);
+#define TOCCA_INSTANTIATE(S)                                                                    \
+  template void multiply_panels<S>(PanelMap<const S>, ConstMatrixRef<S>, PanelMap<S>, S*);      \
+  template void multiply_panels_a_bt<S>(PanelMap<const S>, ConstMatrixRef<S>, PanelMap<S>, S*); \
+  template void multiply_panels_at_b<S>(PanelMap<const S>, Index, Index, PanelMap<const S>, MatrixRef<S>);
 TOCCA_INSTANTIATE(float)
 TOCCA_INSTANTIATE(double)
 #undef TOCCA_INSTANTIATE

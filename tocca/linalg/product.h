@@ -33,15 +33,29 @@ struct PanelRows {
   }
 };
 
-/// The same product where A, C, or with Aᵀ B both factors lie in panels.
-template <class S, class A = PanelRows<const S>, class B = Rows<const S>, class C = PanelRows<S>>
+/// B is packed for so many panels of A at a time (some 512 columns), and two panels of C.
+template <class S>
+inline constexpr std::size_t kPackedPanels = 2112 / PanelRows<S>::kWidth / sizeof(S);
+template <class S>
+inline constexpr std::size_t kPackedNumbers = kPackedPanels<S>* PanelRows<S>::kWidth * 2 * PanelRows<S>::kWidth;
+
+/// C ← A op(B) where A and C lie in panels.
+template <class S>
 struct PanelProduct {
   std::size_t m, k, n;
-  A a;
-  B b;
-  C c;
+  PanelRows<const S> a;
+  Rows<const S> b;
+  PanelRows<S> c;
+  S* packed;  ///< place for what is packed of B (kPackedNumbers)
 };
+
+/// C ← Aᵀ B where A and B lie in panels.
 template <class S>
-using InnerPanelProduct = PanelProduct<S, PanelRows<const S>, PanelRows<const S>, Rows<S>>;
+struct InnerPanelProduct {
+  std::size_t m, k, n;
+  PanelRows<const S> a, b;
+  Rows<S> c;
+  std::size_t behind;  ///< columns behind those of A, which will be multiplied next
+};
 
 }  // namespace tocca::detail

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "tocca/core/panels.h"
+#include "tocca/core/workspace.h"
+#include "tocca/linalg/panel_products.h"
 #include "tocca/ops/pieces.h"
 
 namespace tocca {
@@ -11,20 +13,33 @@ template <class S>
 void dense_forward(ConstMatrixRef<S> x, ConstMatrixRef<S> weight, ConstRowRef<S> bias, MatrixRef<S> y,
                    const Pieces& pieces = {});
 
-/// The same without a bias, where both lie row by row or both in panels.
+/// The same without a bias, where both lie row by row or both in panels. What lies between is taken from `work` and
+/// given back.
 template <class S>
-void dense_forward(PanelMap<const S> x, ConstMatrixRef<S> weight, PanelMap<S> y, const Pieces& pieces = {});
+void dense_forward(PanelMap<const S> x, ConstMatrixRef<S> weight, PanelMap<S> y, Workspace& work,
+                   const Pieces& pieces = {});
 
-/// dweight (in × out) ← xᵀ dy. Both lie row by row, or both in panels.
+/// dweight (in × out) ← xᵀ dy.
 template <class S>
-void dense_backward_weight(PanelMap<const S> x, PanelMap<const S> dy, MatrixRef<S> dweight);
+void dense_backward_weight(ConstMatrixRef<S> x, ConstMatrixRef<S> dy, MatrixRef<S> dweight);
+/// Rows first ... first + count − 1 of it (count × out). Both lie row by row, or both in panels, and `first` is a
+/// multiple of their width.
+template <class S>
+void dense_backward_weight(PanelMap<const S> x, Index first, Index count, PanelMap<const S> dy, MatrixRef<S> dweight);
 
 /// dbias (out) ← column sums of dy. `scratch` grows to (2 × out) and may be used again.
 template <class S>
 void dense_backward_bias(ConstMatrixRef<S> dy, RowRef<S> dbias, Matrix<S>& scratch);
 
-/// dx (m × in) ← dy weightᵀ. Both lie row by row, or both in panels.
+/// dx (m × in) ← dy weightᵀ.
 template <class S>
-void dense_backward_input(PanelMap<const S> dy, ConstMatrixRef<S> weight, PanelMap<S> dx, const Pieces& pieces = {});
+void dense_backward_input(ConstMatrixRef<S> dy, ConstMatrixRef<S> weight, MatrixRef<S> dx, const Pieces& pieces = {});
+/// The same where both lie row by row or both in panels.
+template <class S>
+void dense_backward_input(PanelMap<const S> dy, ConstMatrixRef<S> weight, PanelMap<S> dx, Workspace& work,
+                          const Pieces& pieces = {});
+/// Bytes that these take from `work` at least.
+template <class S>
+inline constexpr std::size_t kDenseBytes = static_cast<std::size_t>(kPackedNumbers<S>) * sizeof(S);
 
 }  // namespace tocca

@@ -40,7 +40,7 @@ PanelMap<S> HiddenStack<S>::first_product(Index rows) {
 }
 
 template <class S>
-void HiddenStack<S>::forward(const Network<S>& network, PanelMap<S> input, double rate, const Rng& rng,
+void HiddenStack<S>::forward(const Network<S>& network, PanelMap<S> input, double rate, const Rng& rng, Workspace& work,
                              const Pieces& pieces, bool has_product) {
   rows_ = input.rows();
   input_ = input;
@@ -49,7 +49,7 @@ void HiddenStack<S>::forward(const Network<S>& network, PanelMap<S> input, doubl
     const HiddenSlots& slots = slots_[l];
     Layer& layer = layers_[l];
     // The bias is added on the way through ReLU.
-    if (l > 0 || !has_product) dense_forward<S>(input_of(l), p[slots.weight], top(layer.activated), pieces);
+    if (l > 0 || !has_product) dense_forward<S>(input_of(l), p[slots.weight], top(layer.activated), work, pieces);
     relu_batch_norm_forward<S>(top(layer.activated), p[slots.bias].row(0), p[slots.scale].row(0), p[slots.shift].row(0),
                                layer.norm, top(layer.output), pieces);
     if (rate > 0) dropout<S>(top(layer.output), rate, dropout_key(rng, l));

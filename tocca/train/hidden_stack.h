@@ -26,9 +26,10 @@ class HiddenStack {
 
   /// Where the product of the input with the first weights goes (rows × width), for who makes it before forward().
   [[nodiscard]] PanelMap<S> first_product(Index rows);
-  /// From `input` (m × in) to what output() returns, in training mode. `has_product`: the first product is there.
-  void forward(const Network<S>& network, PanelMap<S> input, double dropout, const Rng& rng, const Pieces& pieces,
-               bool has_product = false);
+  /// From `input` (m × in) to what output() returns, in training mode. `has_product`: the first product is
+  /// there.
+  void forward(const Network<S>& network, PanelMap<S> input, double dropout, const Rng& rng, Workspace& work,
+               const Pieces& pieces, bool has_product = false);
   /// (m × width of the last layer); without layers the input itself.
   [[nodiscard]] PanelMap<S> output();
   /// Running statistics of batch norm move on by the batch.

@@ -46,7 +46,9 @@ TrainingStep<S>::TrainingStep(Network<S>& network, const Objective& objective, I
   const Index widest = std::max(shape.hidden_layers > 0 ? shape.hidden_size : Index{0}, shape.encoder_outputs());
   const Index lines = 2 * std::min(capacity, kSmallBatch) + kWeightRows * Pieces{&context_}.threads();
   for (Index v = 0; v < network.views(); ++v) {
-    scratch_[static_cast<std::size_t>(v)].work.reserve(static_cast<std::size_t>(lines * widest) * sizeof(S));
+    const std::size_t dense = capacity > kSmallBatch ? kDenseBytes<S> : 0;
+    scratch_[static_cast<std::size_t>(v)].work.reserve(
+        std::max(dense, static_cast<std::size_t>(lines * widest) * sizeof(S)));
     passes_.emplace_back(network, v, capacity);
     heads_.emplace_back(network.shape, v);
   }
@@ -180,21 +182,21 @@ template <class S>
 void TrainingStep<S>::first_products(const Job& job) {
   const bool alters = job.change != nullptr || !job.batch.partner.empty() || objective_.perturbation.of_inputs() ||
                       network_.shape.reconstructs;
-  const auto multiply = [&](const InputPart& part) {
+  const auto multiply = [&](const InputPart& part, std::size_t task) {
     ViewPass<S>& pass = passes_[static_cast<std::size_t>(part.view)];
     const auto weights = network_.parameters[network_.encoder(part.view).hidden.front().weight];
     dense_forward<S>(pass.arrange(part.first, part.count), weights.middleRows(part.first, part.count),
-                     input_layers_.target(part, pass.first_product()), job.pieces);
+                     input_layers_.target(part, pass.first_product()), scratch_[task].work, job.pieces);
   };
   const auto each_part = [&](auto work) {
-    input_layers_.each_part(context_, [&](const InputPart& part, std::size_t) {
-      if (passes_[static_cast<std::size_t>(part.view)].rows() > 0) work(part);
+    input_layers_.each_part(context_, [&](const InputPart& part, std::size_t task) {
+      if (passes_[static_cast<std::size_t>(part.view)].rows() > 0) work(part, task);
     });
   };
-  each_part([&](const InputPart& part) {
+  each_part([&](const InputPart& part, std::size_t task) {
     const auto v = static_cast<std::size_t>(part.view);
     job.read(part.view, job.batch.samples[v], part.first, passes_[v].input().middleCols(part.first, part.count));
-    if (!alters) multiply(part);
+    if (!alters) multiply(part, task);
   });
   if (!alters) return;
   each_view([&](std::size_t v) { alter(v, job); });
@@ -284,7 +286,9 @@ void TrainingStep<S>::product_backward(std::size_t v, const Slot& weight, PanelM
     return;
   }
   const bool passes_once = job.with_update && x.rows() <= kSmallBatch && dy.cols() <= kColumnsToPass;
-  if (dx.cols() > 0 && !passes_once) dense_backward_input<S>(dy, network_.parameters[weight], dx, job.pieces);
+  if (dx.cols() > 0 && !passes_once) {
+    dense_backward_input<S>(dy, network_.parameters[weight], dx, scratch_[v].work, job.pieces);
+  }
   weight_backward({weight, 0, x, dy}, passes_once ? dx : PanelMap<S>(), scratch_[v].work, job);
 }
 
@@ -296,8 +300,7 @@ void TrainingStep<S>::weight_backward(const WeightRows<S>& rows, PanelMap<S> dx,
   job.pieces.over_columns(rows.x.cols(), [&](Index from, Index columns) {
     for (Index x = from; x < from + columns; x += kRowsOfGradient) {
       const Index count = std::min(kRowsOfGradient, from + columns - x), first = rows.first + x;
-      dense_backward_weight<S>(rows.x.middle_columns(x, count), rows.dy,
-                               gradients_[rows.weight].middleRows(first, count));
+      dense_backward_weight<S>(rows.x, x, count, rows.dy, gradients_[rows.weight].middleRows(first, count));
       if (job.with_update) optimizer_.update(rows.weight, first, count, gradients_);
     }
   });

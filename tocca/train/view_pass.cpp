@@ -43,6 +43,7 @@ ViewPass<S>::ViewPass(const Network<S>& network, Index view, Index capacity)
     return capacity > kSmallBatch ? BatchPanels<S>(memory_, capacity, columns) : BatchPanels<S>();
   };
   x_ = matrix(shape.inputs[static_cast<std::size_t>(view)]);
+  if (capacity > kSmallBatch) work_.reserve(kDenseBytes<S>);
   x_panels_ = panels(x_.cols());
   a_ = matrix(shape.components);
   dz_ = matrix(shape.components);
@@ -105,10 +106,10 @@ template <class S>
 void ViewPass<S>::forward(Network<S>& network, double rate, const Rng& rng, const Pieces& pieces, bool has_product) {
   if (rows_ == 0) return;
   const PanelMap<S> x = has_product ? arranged() : brought(top(x_), x_panels_, pieces);
-  hidden_.forward(network, x, rate, view_stream(rng, view_), pieces, has_product);
+  hidden_.forward(network, x, rate, view_stream(rng, view_), work_, pieces, has_product);
   const EncoderSlots& e = network.encoder(view_);
   const RowVector<S> none;
-  dense_forward<S>(hidden_.output(), network.parameters[e.output_weight], top(linear_), pieces);
+  dense_forward<S>(hidden_.output(), network.parameters[e.output_weight], top(linear_), work_, pieces);
   batch_norm_forward<S>(top(linear_), none, none, output_norm_, encoded(), pieces);
   if (has_private()) top(a_) = encoded().leftCols(a_.cols());
   if (!encoded_gradient_.empty()) top(encoded_gradient_).setZero();
@@ -141,11 +142,11 @@ double ViewPass<S>::reconstruction(Network<S>& network, double weight, double ra
                                    Buffer<S>& gradients, ProductBackward<S> product_backward, const Pieces& pieces) {
   const EncoderSlots& e = network.encoder(view_);
   const auto& p = network.parameters;
-  decoder_->forward(network, brought(encoded(), encoded_panels_, pieces), rate, view_stream(rng, view_), pieces);
+  decoder_->forward(network, brought(encoded(), encoded_panels_, pieces), rate, view_stream(rng, view_), work_, pieces);
   decoder_->update_statistics(network);
   MatrixMap<S> d = top(decoded_);
   const PanelMap<S> product = place(d, decoded_panels_);
-  dense_forward<S>(decoder_->output(), p[e.decoder_weight], product, pieces);
+  dense_forward<S>(decoder_->output(), p[e.decoder_weight], product, work_, pieces);
   if (product.in_panels()) copy_panels<S>(product, d);
   // The mean of the squares, as mean_squared_error() has it, without a copy of the columns as double.
   d -= top(clean_);
