@@ -218,7 +218,7 @@ void at_b(const InnerPanelProduct<S>& p) {
     for (std::size_t first = 0; first < p.k; first += depth) {
       const std::size_t count = std::min(depth, p.k - first);
       const ByColumns<S> a{p.a.at(first, row), kWidth};
-      const bool is_last = first + count == p.k, has_next = !is_last || row + kWidth < p.m + p.behind;
+      const bool is_last = first + count == p.k, has_next = !is_last || row + kWidth < p.m;
       const std::size_t next = is_last ? 0 : first + count, next_count = std::min(depth, p.k - next);
       const S* const next_a = p.a.at(next, row) + (is_last ? p.a.jump : 0);
       PanelsWithin<S> panels(p.n, hn::Lanes(d));

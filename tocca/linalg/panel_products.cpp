@@ -56,27 +56,21 @@ void multiply_panels_a_bt(PanelMap<const S> a, ConstMatrixRef<S> b, PanelMap<S> 
 }
 
 template <class S>
-void multiply_panels_at_b(PanelMap<const S> a, Index first, Index count, PanelMap<const S> b, MatrixRef<S> c) {
+void multiply_panels_at_b(PanelMap<const S> a, PanelMap<const S> b, MatrixRef<S> c) {
   constexpr const char* kWhere = "multiply_panels_at_b";
-  if (first < 0 || first % kPanelColumns<S> != 0 || count < 0 || count > a.cols() - first) {
-    throw InputError(kWhere,
-                     fmt::format("columns: got {} from {} on, A has {}; choose whole panels", count, first, a.cols()));
-  }
-  require(kWhere, a.rows(), b.rows(), c.rows(), c.cols(), count, b.cols());
+  require(kWhere, a.rows(), b.rows(), c.rows(), c.cols(), a.cols(), b.cols());
   if (a.rows() == 0) {
     c.setZero();
     return;
   }
-  const auto columns = panel_rows(kWhere, a.middle_columns(first, count));
-  detail::panels_at_b(detail::InnerPanelProduct<S>{size(count), size(a.rows()), size(b.cols()), columns,
-                                                   panel_rows(kWhere, b), rows_of<S>(c),
-                                                   size(a.cols() - first - count)});
+  detail::panels_at_b(detail::InnerPanelProduct<S>{size(a.cols()), size(a.rows()), size(b.cols()),
+                                                   panel_rows(kWhere, a), panel_rows(kWhere, b), rows_of<S>(c)});
 }
 
 #define TOCCA_INSTANTIATE(S)                                                                    \
   template void multiply_panels<S>(PanelMap<const S>, ConstMatrixRef<S>, PanelMap<S>, S*);      \
   template void multiply_panels_a_bt<S>(PanelMap<const S>, ConstMatrixRef<S>, PanelMap<S>, S*); \
-  template void multiply_panels_at_b<S>(PanelMap<const S>, Index, Index, PanelMap<const S>, MatrixRef<S>);
+  template void multiply_panels_at_b<S>(PanelMap<const S>, PanelMap<const S>, MatrixRef<S>);
 TOCCA_INSTANTIATE(float)
 TOCCA_INSTANTIATE(double)
 #undef TOCCA_INSTANTIATE

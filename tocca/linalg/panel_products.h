@@ -17,9 +17,8 @@ void multiply_panels(PanelMap<const S> a, ConstMatrixRef<S> b, PanelMap<S> c, S*
 /// C ← A Bᵀ, shapes (m × k) (n × k)ᵀ → (m × n). A and C in panels.
 template <class S>
 void multiply_panels_a_bt(PanelMap<const S> a, ConstMatrixRef<S> b, PanelMap<S> c, S* packed);
-/// C ← Aᵀ B for `count` columns of A from `first` on, shapes (k × count)ᵀ (k × n) → (count × n). A and B in panels, the
-/// columns from a multiple of their width on. Those behind them are expected to be multiplied next.
+/// C ← Aᵀ B, shapes (k × m)ᵀ (k × n) → (m × n). A and B in panels.
 template <class S>
-void multiply_panels_at_b(PanelMap<const S> a, Index first, Index count, PanelMap<const S> b, MatrixRef<S> c);
+void multiply_panels_at_b(PanelMap<const S> a, PanelMap<const S> b, MatrixRef<S> c);
 
 }  // namespace tocca

@@ -55,7 +55,6 @@ struct InnerPanelProduct {
   std::size_t m, k, n;
   PanelRows<const S> a, b;
   Rows<S> c;
-  std::size_t behind;  ///< columns behind those of A, which will be multiplied next
 };
 
 }  // namespace tocca::detail

@@ -17,13 +17,6 @@ struct Piece {
   // What the kernels need, and vectors of factors.
   enum : Index { kKernel = 0, kFirst = 2, kSecond, kThird, kRows };
 
-  static void make_place(BatchNormCache<S>& cache, Index d) {
-    cache.scratch.resize(kRows, d);
-    cache.mean.resize(d);
-    cache.variance.resize(d);
-    cache.inverse_deviation.resize(d);
-  }
-
   [[nodiscard]] std::size_t columns() const { return size(count); }
   template <class T>
   [[nodiscard]] Rows<T> of(const PanelMap<T>& m) const {
@@ -38,13 +31,11 @@ struct Piece {
   [[nodiscard]] S* kernel() const { return cache.scratch.data() + 2 * first; }
 };
 
-// Calls work(piece) for all columns, in as many pieces as panels and the cutting of the batch make of them.
-template <class S>
-void over_panels(const Pieces& pieces, PanelMap<const S> y, PanelMap<const S> other, BatchNormCache<S>& cache,
-                 FunctionRef<void(const Piece<S>&)> work) {
-  pieces.over_columns(y.cols(), [&](Index begin, Index columns) {
-    y.each_panel(begin, begin + columns, other, [&](Index first, Index count) { work({cache, first, count}); });
-  });
+// Calls work(piece) for `columns` columns from `begin` on, as many at a time as lie in one panel of y and of `other`.
+template <class S, class F>
+void over_panels(PanelMap<const S> y, Index begin, Index columns, PanelMap<const S> other, BatchNormCache<S>& cache,
+                 F work) {
+  y.each_panel(begin, begin + columns, other, [&](Index first, Index count) { work(Piece<S>{cache, first, count}); });
 }
 
 // Once the moments are known.
@@ -102,21 +93,30 @@ void relu_forward(MatrixRef<S> y) {
 }
 
 template <class S>
+void BatchNormCache<S>::resize(Index d) {
+  scratch.resize(Piece<S>::kRows, d);
+  mean.resize(d);
+  variance.resize(d);
+  inverse_deviation.resize(d);
+}
+
+template <class S>
 void batch_norm_forward(PanelMap<const S> y, ConstRowRef<S> scale, ConstRowRef<S> shift, BatchNormCache<S>& cache,
                         PanelMap<S> out, const Pieces& pieces) {
-  Piece<S>::make_place(cache, y.cols());
-  over_panels<S>(pieces, y, out, cache, [&](const Piece<S>& piece) {
-    detail::column_moments(size(y.rows()), piece.columns(), piece.of(y), piece.mean(), piece.variance(),
-                           piece.kernel());
-    normalize<S>(piece, y, scale, shift, out);
+  cache.resize(y.cols());
+  pieces.over_columns(y.cols(), [&](Index first, Index count) {
+    over_panels<S>(y, first, count, out, cache, [&](const Piece<S>& piece) {
+      detail::column_moments(size(y.rows()), piece.columns(), piece.of(y), piece.mean(), piece.variance(),
+                             piece.kernel());
+      normalize<S>(piece, y, scale, shift, out);
+    });
   });
 }
 
 template <class S>
-void relu_batch_norm_forward(PanelMap<S> y, ConstRowRef<S> bias, ConstRowRef<S> scale, ConstRowRef<S> shift,
-                             BatchNormCache<S>& cache, PanelMap<S> out, const Pieces& pieces) {
-  Piece<S>::make_place(cache, y.cols());
-  over_panels<S>(pieces, y, out, cache, [&](const Piece<S>& piece) {
+void relu_batch_norm_forward(PanelMap<S> y, Index first, Index count, ConstRowRef<S> bias, ConstRowRef<S> scale,
+                             ConstRowRef<S> shift, BatchNormCache<S>& cache, PanelMap<S> out) {
+  over_panels<S>(y, first, count, out, cache, [&](const Piece<S>& piece) {
     detail::relu_moments(size(y.rows()), piece.columns(), piece.of(y), bias.data() + piece.first, piece.mean(),
                          piece.variance(), piece.kernel());
     normalize<S>(piece, y, scale, shift, out);
@@ -126,16 +126,19 @@ void relu_batch_norm_forward(PanelMap<S> y, ConstRowRef<S> bias, ConstRowRef<S> 
 template <class S>
 void batch_norm_backward(PanelMap<const S> y, ConstRowRef<S> scale, BatchNormCache<S>& cache, PanelMap<S> dout,
                          RowRef<S> dscale, RowRef<S> dshift, const Pieces& pieces) {
-  over_panels<S>(pieces, y, dout, cache, [&](const Piece<S>& piece) {
-    const Factors<S> f = backward_factors<S>(piece, y, scale, dout, dscale, dshift);
-    detail::normalize_back(size(y.rows()), piece.columns(), piece.of(y), f.s, f.p, f.q, piece.of(dout));
+  pieces.over_columns(y.cols(), [&](Index first, Index count) {
+    over_panels<S>(y, first, count, dout, cache, [&](const Piece<S>& piece) {
+      const Factors<S> f = backward_factors<S>(piece, y, scale, dout, dscale, dshift);
+      detail::normalize_back(size(y.rows()), piece.columns(), piece.of(y), f.s, f.p, f.q, piece.of(dout));
+    });
   });
 }
 
 template <class S>
-void relu_batch_norm_backward(PanelMap<const S> y, ConstRowRef<S> scale, BatchNormCache<S>& cache, PanelMap<S> dout,
-                              RowRef<S> dscale, RowRef<S> dshift, RowRef<S> dbias, const Pieces& pieces) {
-  over_panels<S>(pieces, y, dout, cache, [&](const Piece<S>& piece) {
+void relu_batch_norm_backward(PanelMap<const S> y, Index first, Index count, ConstRowRef<S> scale,
+                              BatchNormCache<S>& cache, PanelMap<S> dout, RowRef<S> dscale, RowRef<S> dshift,
+                              RowRef<S> dbias) {
+  over_panels<S>(y, first, count, dout, cache, [&](const Piece<S>& piece) {
     const Factors<S> f = backward_factors<S>(piece, y, scale, dout, dscale, dshift);
     detail::relu_normalize_back(size(y.rows()), piece.columns(), piece.of(y), f.s, f.p, f.q, piece.of(dout),
                                 dbias.data() + piece.first, piece.kernel());
@@ -164,14 +167,15 @@ void batch_norm_infer(ConstMatrixRef<S> y, ConstRowRef<S> scale, ConstRowRef<S> 
 
 #define TOCCA_INSTANTIATE(S)                                                                                          \
   template void relu_forward<S>(MatrixRef<S>);                                                                        \
+  template struct BatchNormCache<S>;                                                                                  \
   template void batch_norm_forward<S>(PanelMap<const S>, ConstRowRef<S>, ConstRowRef<S>, BatchNormCache<S>&,          \
                                       PanelMap<S>, const Pieces&);                                                    \
-  template void relu_batch_norm_forward<S>(PanelMap<S>, ConstRowRef<S>, ConstRowRef<S>, ConstRowRef<S>,               \
-                                           BatchNormCache<S>&, PanelMap<S>, const Pieces&);                           \
+  template void relu_batch_norm_forward<S>(PanelMap<S>, Index, Index, ConstRowRef<S>, ConstRowRef<S>, ConstRowRef<S>, \
+                                           BatchNormCache<S>&, PanelMap<S>);                                          \
   template void batch_norm_backward<S>(PanelMap<const S>, ConstRowRef<S>, BatchNormCache<S>&, PanelMap<S>, RowRef<S>, \
                                        RowRef<S>, const Pieces&);                                                     \
-  template void relu_batch_norm_backward<S>(PanelMap<const S>, ConstRowRef<S>, BatchNormCache<S>&, PanelMap<S>,       \
-                                            RowRef<S>, RowRef<S>, RowRef<S>, const Pieces&);                          \
+  template void relu_batch_norm_backward<S>(PanelMap<const S>, Index, Index, ConstRowRef<S>, BatchNormCache<S>&,      \
+                                            PanelMap<S>, RowRef<S>, RowRef<S>, RowRef<S>);                            \
   template void batch_norm_update<S>(const BatchNormCache<S>&, Index, double, double, MatrixRef<double>,              \
                                      MatrixRef<double>);                                                              \
   template void batch_norm_infer<S>(ConstMatrixRef<S>, ConstRowRef<S>, ConstRowRef<S>, ConstMatrixRef<double>,        \

@@ -24,6 +24,9 @@ struct BatchNormCache {
   RowVector<S> variance;           ///< (d) biased
   RowVector<S> inverse_deviation;  ///< (d) 1/√(variance + ε)
   Matrix<S> scratch;               ///< place for what lies between, so that a step allocates nothing
+
+  /// For d columns.
+  void resize(Index d);
 };
 
 /// Each matrix of what follows may lie row by row or in panels.
@@ -39,14 +42,16 @@ template <class S>
 void batch_norm_backward(PanelMap<const S> y, ConstRowRef<S> scale, BatchNormCache<S>& cache, PanelMap<S> dout,
                          RowRef<S> dscale, RowRef<S> dshift, const Pieces& pieces = {});
 
-/// The same two for a layer y = ReLU(x W + bias). Forward: in y comes x W, and goes y. Backward: the gradient with
-/// respect to x W, which is where y is positive; dbias are its column sums.
+/// The same two for columns first ... first + count − 1 of a layer y = ReLU(x W + bias); columns do not depend on each
+/// other. Forward: in y comes x W, and goes y; the cache has been resized. Backward: the gradient with respect to x W,
+/// which is where y is positive; dbias are its column sums.
 template <class S>
-void relu_batch_norm_forward(PanelMap<S> y, ConstRowRef<S> bias, ConstRowRef<S> scale, ConstRowRef<S> shift,
-                             BatchNormCache<S>& cache, PanelMap<S> out, const Pieces& pieces = {});
+void relu_batch_norm_forward(PanelMap<S> y, Index first, Index count, ConstRowRef<S> bias, ConstRowRef<S> scale,
+                             ConstRowRef<S> shift, BatchNormCache<S>& cache, PanelMap<S> out);
 template <class S>
-void relu_batch_norm_backward(PanelMap<const S> y, ConstRowRef<S> scale, BatchNormCache<S>& cache, PanelMap<S> dout,
-                              RowRef<S> dscale, RowRef<S> dshift, RowRef<S> dbias, const Pieces& pieces = {});
+void relu_batch_norm_backward(PanelMap<const S> y, Index first, Index count, ConstRowRef<S> scale,
+                              BatchNormCache<S>& cache, PanelMap<S> dout, RowRef<S> dscale, RowRef<S> dshift,
+                              RowRef<S> dbias);
 
 /// Moves the running mean and unbiased variance (1 × d, before the bias correction) one batch on.
 /// keep, add: see RunningWeights.

@@ -1,5 +1,7 @@
 #include "tocca/ops/dense.h"
 
+#include <algorithm>
+
 #include "tocca/linalg/blas.h"
 #include "tocca/ops/columns.h"
 
@@ -9,14 +11,31 @@ namespace {
 
 static_assert(kSmallBatch == kFewRows);  // their kernels read rows
 
-// Calls task(first, count, place for what is packed) for pieces of n rows.
+// Columns of a product that are made for all rows of a batch and then worked on while they are in the second-level
+// cache, and so many bytes of them fit: whole panels.
+constexpr Index kGroup = 96, kGroupBytes = 1 << 20;
+static_assert(kGroup % kPanelColumns<float> == 0 && kGroup % kPanelColumns<double> == 0);
+
+// Calls task(first row, rows, first column, columns, place for what is packed) for pieces of a product y in panels, and
+// done() for columns whose rows are all there.
 template <class S>
-void over_rows_in_panels(Index n, Workspace& work, const Pieces& pieces, FunctionRef<void(Index, Index, S*)> task) {
+void over_panels(const PanelMap<S>& y, Workspace& work, const Pieces& pieces,
+                 FunctionRef<void(Index, Index, Index, Index, S*)> task, ColumnsDone done) {
   const Workspace::Frame frame(work);
-  const Index threads = pieces.cut() ? pieces.threads() : 1;
-  MatrixMap<S> packed = work.matrix<S>(threads, kPackedNumbers<S>);
-  pieces.over_rows(
-      n, [&](Index first, Index count) { task(first, count, packed.row(pieces.cut() ? pieces.thread() : 0).data()); });
+  MatrixMap<S> packed = work.matrix<S>(pieces.cut() ? pieces.threads() : 1, kPackedNumbers<S>);
+  const auto place = [&] { return packed.row(pieces.cut() ? pieces.thread() : 0).data(); };
+  const Index m = y.rows(), n = y.cols();
+  if (m * kGroup * static_cast<Index>(sizeof(S)) > kGroupBytes) {
+    pieces.over_rows(m, [&](Index first, Index count) { task(first, count, 0, n, place()); });
+    return pieces.over_columns(n, done);
+  }
+  pieces.over_columns(n, [&](Index begin, Index columns) {
+    for (Index first = begin; first < begin + columns; first += kGroup) {
+      const Index count = std::min(kGroup, begin + columns - first);
+      task(0, m, first, count, place());
+      done(first, count);
+    }
+  });
 }
 
 }  // namespace
@@ -40,26 +59,24 @@ void dense_forward(ConstMatrixRef<S> x, ConstMatrixRef<S> weight, ConstRowRef<S>
 }
 
 template <class S>
-void dense_forward(PanelMap<const S> x, ConstMatrixRef<S> weight, PanelMap<S> y, Workspace& work,
-                   const Pieces& pieces) {
+void dense_forward(PanelMap<const S> x, ConstMatrixRef<S> weight, PanelMap<S> y, Workspace& work, const Pieces& pieces,
+                   ColumnsDone done) {
   if (!x.in_panels()) {
     const RowVector<S> none;
-    return dense_forward<S>(x.matrix(), weight, none, y.matrix(), pieces);
+    dense_forward<S>(x.matrix(), weight, none, y.matrix(), pieces);
+    return pieces.over_columns(y.cols(), done);
   }
-  over_rows_in_panels<S>(x.rows(), work, pieces, [&](Index first, Index count, S* packed) {
-    multiply_panels<S>(x.middle_rows(first, count), weight, y.middle_rows(first, count), packed);
-  });
+  const auto task = [&](Index row, Index rows, Index first, Index count, S* packed) {
+    multiply_panels<S>(x.middle_rows(row, rows), weight.middleCols(first, count),
+                       y.middle_rows(row, rows).middle_columns(first, count), packed);
+  };
+  over_panels<S>(y, work, pieces, task, done);
 }
 
 template <class S>
-void dense_backward_weight(ConstMatrixRef<S> x, ConstMatrixRef<S> dy, MatrixRef<S> dweight) {
-  multiply_at_b<S>(x, dy, dweight);
-}
-
-template <class S>
-void dense_backward_weight(PanelMap<const S> x, Index first, Index count, PanelMap<const S> dy, MatrixRef<S> dweight) {
-  if (x.in_panels()) return multiply_panels_at_b<S>(x, first, count, dy, dweight);
-  multiply_at_b<S>(x.matrix().middleCols(first, count), dy.matrix(), dweight);
+void dense_backward_weight(PanelMap<const S> x, PanelMap<const S> dy, MatrixRef<S> dweight) {
+  if (x.in_panels()) return multiply_panels_at_b<S>(x, dy, dweight);
+  multiply_at_b<S>(x.matrix(), dy.matrix(), dweight);
 }
 
 template <class S>
@@ -76,21 +93,27 @@ void dense_backward_input(ConstMatrixRef<S> dy, ConstMatrixRef<S> weight, Matrix
 
 template <class S>
 void dense_backward_input(PanelMap<const S> dy, ConstMatrixRef<S> weight, PanelMap<S> dx, Workspace& work,
-                          const Pieces& pieces) {
-  if (!dy.in_panels()) return dense_backward_input<S>(dy.matrix(), weight, dx.matrix(), pieces);
-  over_rows_in_panels<S>(dy.rows(), work, pieces, [&](Index first, Index count, S* packed) {
-    multiply_panels_a_bt<S>(dy.middle_rows(first, count), weight, dx.middle_rows(first, count), packed);
-  });
+                          const Pieces& pieces, ColumnsDone done) {
+  if (!dy.in_panels()) {
+    dense_backward_input<S>(dy.matrix(), weight, dx.matrix(), pieces);
+    return pieces.over_columns(dx.cols(), done);
+  }
+  const auto task = [&](Index row, Index rows, Index first, Index count, S* packed) {
+    multiply_panels_a_bt<S>(dy.middle_rows(row, rows), weight.middleRows(first, count),
+                            dx.middle_rows(row, rows).middle_columns(first, count), packed);
+  };
+  over_panels<S>(dx, work, pieces, task, done);
 }
 
-#define TOCCA_INSTANTIATE(S)                                                                                         \
-  template void dense_forward<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, ConstRowRef<S>, MatrixRef<S>, const Pieces&); \
-  template void dense_forward<S>(PanelMap<const S>, ConstMatrixRef<S>, PanelMap<S>, Workspace&, const Pieces&);      \
-  template void dense_backward_weight<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, MatrixRef<S>);                        \
-  template void dense_backward_weight<S>(PanelMap<const S>, Index, Index, PanelMap<const S>, MatrixRef<S>);          \
-  template void dense_backward_bias<S>(ConstMatrixRef<S>, RowRef<S>, Matrix<S>&);                                    \
-  template void dense_backward_input<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, MatrixRef<S>, const Pieces&);          \
-  template void dense_backward_input<S>(PanelMap<const S>, ConstMatrixRef<S>, PanelMap<S>, Workspace&, const Pieces&);
+#define TOCCA_INSTANTIATE(S)                                                                                          \
+  template void dense_forward<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, ConstRowRef<S>, MatrixRef<S>, const Pieces&);  \
+  template void dense_forward<S>(PanelMap<const S>, ConstMatrixRef<S>, PanelMap<S>, Workspace&, const Pieces&,        \
+                                 ColumnsDone);                                                                        \
+  template void dense_backward_weight<S>(PanelMap<const S>, PanelMap<const S>, MatrixRef<S>);                         \
+  template void dense_backward_bias<S>(ConstMatrixRef<S>, RowRef<S>, Matrix<S>&);                                     \
+  template void dense_backward_input<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, MatrixRef<S>, const Pieces&);           \
+  template void dense_backward_input<S>(PanelMap<const S>, ConstMatrixRef<S>, PanelMap<S>, Workspace&, const Pieces&, \
+                                        ColumnsDone);
 TOCCA_INSTANTIATE(float)
 TOCCA_INSTANTIATE(double)
 #undef TOCCA_INSTANTIATE

@@ -13,19 +13,19 @@ template <class S>
 void dense_forward(ConstMatrixRef<S> x, ConstMatrixRef<S> weight, ConstRowRef<S> bias, MatrixRef<S> y,
                    const Pieces& pieces = {});
 
+/// Called for columns first ... first + count − 1 of a product once they are there, and perhaps still in cache. All
+/// columns are handed over, each once, perhaps from several threads at a time.
+using ColumnsDone = FunctionRef<void(Index first, Index count)>;
+
 /// The same without a bias, where both lie row by row or both in panels. What lies between is taken from `work` and
 /// given back.
 template <class S>
-void dense_forward(PanelMap<const S> x, ConstMatrixRef<S> weight, PanelMap<S> y, Workspace& work,
-                   const Pieces& pieces = {});
+void dense_forward(PanelMap<const S> x, ConstMatrixRef<S> weight, PanelMap<S> y, Workspace& work, const Pieces& pieces,
+                   ColumnsDone done);
 
-/// dweight (in × out) ← xᵀ dy.
+/// dweight (in × out) ← xᵀ dy. Both lie row by row or both in panels.
 template <class S>
-void dense_backward_weight(ConstMatrixRef<S> x, ConstMatrixRef<S> dy, MatrixRef<S> dweight);
-/// Rows first ... first + count − 1 of it (count × out). Both lie row by row, or both in panels, and `first` is a
-/// multiple of their width.
-template <class S>
-void dense_backward_weight(PanelMap<const S> x, Index first, Index count, PanelMap<const S> dy, MatrixRef<S> dweight);
+void dense_backward_weight(PanelMap<const S> x, PanelMap<const S> dy, MatrixRef<S> dweight);
 
 /// dbias (out) ← column sums of dy. `scratch` grows to (2 × out) and may be used again.
 template <class S>
@@ -37,7 +37,7 @@ void dense_backward_input(ConstMatrixRef<S> dy, ConstMatrixRef<S> weight, Matrix
 /// The same where both lie row by row or both in panels.
 template <class S>
 void dense_backward_input(PanelMap<const S> dy, ConstMatrixRef<S> weight, PanelMap<S> dx, Workspace& work,
-                          const Pieces& pieces = {});
+                          const Pieces& pieces, ColumnsDone done);
 /// Bytes that these take from `work` at least.
 template <class S>
 inline constexpr std::size_t kDenseBytes = static_cast<std::size_t>(kPackedNumbers<S>) * sizeof(S);

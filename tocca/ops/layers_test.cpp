@@ -62,9 +62,10 @@ TEST_P(LayerShapes, ReluAndBatchNormGradientsAgreeWithCentralDifferences) {
     return out.cwiseProduct(g).sum();
   };
   Matrix<double> y = x, out(m, d), dx = g, dscale(1, d), dshift(1, d), dbias(1, d);
-  relu_batch_norm_forward<double>(y, bias.row(0), scale.row(0), shift.row(0), cache, out);
+  cache.resize(d);
+  relu_batch_norm_forward<double>(y, 0, d, bias.row(0), scale.row(0), shift.row(0), cache, out);
   EXPECT_NEAR(out.cwiseProduct(g).sum(), loss(x, bias, scale, shift), 1e-11);
-  relu_batch_norm_backward<double>(y, scale.row(0), cache, dx, dscale.row(0), dshift.row(0), dbias.row(0));
+  relu_batch_norm_backward<double>(y, 0, d, scale.row(0), cache, dx, dscale.row(0), dshift.row(0), dbias.row(0));
   EXPECT_LT(max_gradient_error([&](const auto& v) { return loss(v, bias, scale, shift); }, x, dx), 1e-6);
   EXPECT_LT(max_gradient_error([&](const auto& v) { return loss(x, v, scale, shift); }, bias, dbias), 1e-6);
   EXPECT_LT(max_gradient_error([&](const auto& v) { return loss(x, bias, v, shift); }, scale, dscale), 1e-6);
@@ -104,9 +105,12 @@ TEST(Pieces, CutLayersGiveTheSameAsWholeOnes) {
     dense_forward<double>(x, w, RowVector<double>(), y, pieces);
     batch_norm_forward<double>(y, scale.row(0), shift.row(0), plain, normalized, pieces);
     batch_norm_backward<double>(y, scale.row(0), plain, d_plain, gradients.row(0), gradients.row(1), pieces);
-    relu_batch_norm_forward<double>(y, bias.row(0), scale.row(0), shift.row(0), norm, out, pieces);
-    relu_batch_norm_backward<double>(y, scale.row(0), norm, d, gradients.row(2), gradients.row(3), gradients.row(4),
-                                     pieces);
+    norm.resize(11);
+    pieces.over_columns(11, [&](Index first, Index count) {
+      relu_batch_norm_forward<double>(y, first, count, bias.row(0), scale.row(0), shift.row(0), norm, out);
+      relu_batch_norm_backward<double>(y, first, count, scale.row(0), norm, d, gradients.row(2), gradients.row(3),
+                                       gradients.row(4));
+    });
     dense_backward_input<double>(d, w, dx, pieces);
     return std::vector<Matrix<double>>{y, normalized, d_plain, out, d, dx, gradients, norm.mean, norm.variance};
   };

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "tocca/ops/dense.h"
 #include "tocca/ops/dropout.h"
 
 namespace tocca {
@@ -48,11 +47,18 @@ void HiddenStack<S>::forward(const Network<S>& network, PanelMap<S> input, doubl
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const HiddenSlots& slots = slots_[l];
     Layer& layer = layers_[l];
-    // The bias is added on the way through ReLU.
-    if (l > 0 || !has_product) dense_forward<S>(input_of(l), p[slots.weight], top(layer.activated), work, pieces);
-    relu_batch_norm_forward<S>(top(layer.activated), p[slots.bias].row(0), p[slots.scale].row(0), p[slots.shift].row(0),
-                               layer.norm, top(layer.output), pieces);
-    if (rate > 0) dropout<S>(top(layer.output), rate, dropout_key(rng, l));
+    const PanelMap<S> y = top(layer.activated), out = top(layer.output);
+    layer.norm.resize(y.cols());
+    const auto finish = [&](Index first, Index count) {
+      relu_batch_norm_forward<S>(y, first, count, p[slots.bias].row(0), p[slots.scale].row(0), p[slots.shift].row(0),
+                                 layer.norm, out);
+      if (rate > 0) dropout<S>(out, first, count, rate, dropout_key(rng, l));
+    };
+    if (l == 0 && has_product) {
+      pieces.over_columns(y.cols(), finish);
+    } else {
+      dense_forward<S>(input_of(l), p[slots.weight], y, work, pieces, finish);
+    }
   }
 }
 
@@ -76,17 +82,24 @@ void HiddenStack<S>::update_statistics(Network<S>& network) const {
 }
 
 template <class S>
+void HiddenStack<S>::back_to_product(std::size_t l, PanelMap<S> gradient, const Network<S>& network, double rate,
+                                     const Rng& rng, Buffer<S>& gradients, Index first, Index count) {
+  const HiddenSlots& slots = slots_[l];
+  if (rate > 0) dropout<S>(gradient, first, count, rate, dropout_key(rng, l));
+  relu_batch_norm_backward<S>(top(layers_[l].activated), first, count, network.parameters[slots.scale].row(0),
+                              layers_[l].norm, gradient, row(gradients, slots.scale), row(gradients, slots.shift),
+                              row(gradients, slots.bias));
+}
+
+template <class S>
 void HiddenStack<S>::backward(const Network<S>& network, double rate, const Rng& rng, Buffer<S>& gradients,
-                              ProductBackward<S> product_backward, PanelMap<S> input_gradient, const Pieces& pieces) {
-  const auto& p = network.parameters;
+                              ProductBackward<S> product_backward, PanelMap<S> input_gradient) {
   for (std::size_t l = layers_.size(); l-- > 0;) {
-    const HiddenSlots& slots = slots_[l];
-    const PanelMap<S> d = top(gradient_);
-    if (rate > 0) dropout<S>(d, rate, dropout_key(rng, l));
-    relu_batch_norm_backward<S>(top(layers_[l].activated), p[slots.scale].row(0), layers_[l].norm, d,
-                                row(gradients, slots.scale), row(gradients, slots.shift), row(gradients, slots.bias),
-                                pieces);
-    product_backward(slots.weight, input_of(l), d, l > 0 ? top(other_gradient_) : input_gradient);
+    const PanelMap<S> dx = l > 0 ? top(other_gradient_) : input_gradient;
+    const auto done = [&](Index first, Index count) {
+      if (l > 0) back_to_product(l - 1, dx, network, rate, rng, gradients, first, count);
+    };
+    product_backward(slots_[l].weight, input_of(l), top(gradient_), dx, done);
     std::swap(gradient_, other_gradient_);
   }
 }

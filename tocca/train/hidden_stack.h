@@ -9,13 +9,15 @@
 #include "tocca/core/rng.h"
 #include "tocca/model/network.h"
 #include "tocca/ops/batch_norm.h"
+#include "tocca/ops/dense.h"
 
 namespace tocca {
 
 /// The way back through y = x W, x (m × in), dy (m × out): dx (m × in; without columns where nobody wants it) ← dy Wᵀ,
-/// and the weight's gradient xᵀ dy is taken or used up. Nothing needs the weight any more.
+/// and the weight's gradient xᵀ dy is taken or used up. Nothing needs the weight any more. `done` is called for dx.
 template <class S>
-using ProductBackward = FunctionRef<void(const Slot& weight, PanelMap<S> x, PanelMap<S> dy, PanelMap<S> dx)>;
+using ProductBackward =
+    FunctionRef<void(const Slot& weight, PanelMap<S> x, PanelMap<S> dy, PanelMap<S> dx, ColumnsDone done)>;
 
 template <class S>
 class HiddenStack {
@@ -37,10 +39,15 @@ class HiddenStack {
 
   /// Where the gradient with respect to output() goes (m × width), with layers.
   [[nodiscard]] PanelMap<S> output_gradient();
-  /// From output_gradient() to the gradients of the parameters; weights are left to `product_backward`. The gradient
+  /// Columns of output_gradient() are there, and go back to the last product.
+  void output_gradient_done(const Network<S>& network, double dropout, const Rng& rng, Buffer<S>& gradients,
+                            Index first, Index count) {
+    back_to_product(layers_.size() - 1, top(gradient_), network, dropout, rng, gradients, first, count);
+  }
+  /// Once all of them are: to the gradients of the parameters; weights are left to `product_backward`. The gradient
   /// with respect to the input is written to `input_gradient` unless that has no columns.
   void backward(const Network<S>& network, double dropout, const Rng& rng, Buffer<S>& gradients,
-                ProductBackward<S> product_backward, PanelMap<S> input_gradient, const Pieces& pieces);
+                ProductBackward<S> product_backward, PanelMap<S> input_gradient);
 
   [[nodiscard]] bool empty() const { return layers_.empty(); }
 
@@ -53,6 +60,9 @@ class HiddenStack {
 
   PanelMap<S> top(const BatchPanels<S>& m) const { return m.top(rows_); }
   PanelMap<S> input_of(std::size_t layer) { return layer == 0 ? input_ : top(layers_[layer - 1].output); }
+  // Columns of the gradient of a layer's output become that of its product.
+  void back_to_product(std::size_t layer, PanelMap<S> gradient, const Network<S>& network, double dropout,
+                       const Rng& rng, Buffer<S>& gradients, Index first, Index count);
   [[nodiscard]] std::uint64_t dropout_key(const Rng& rng, std::size_t layer) const;
 
   std::vector<HiddenSlots> slots_;

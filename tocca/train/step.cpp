@@ -14,9 +14,6 @@ namespace {
 // more rows, writing it out costs little beside a blocked product (docs/performance.md). Rows of weights longer than
 // this do not stay in cache until their update, and are read for one gradient at a time.
 constexpr Index kColumnsToPass = 2048;
-// Otherwise so many rows of a weight gradient are made at a time: whole panels.
-constexpr Index kRowsOfGradient = 96;
-
 // Batches are cut into pieces of so many rows. Every piece packs the weights again, so that pieces are larger where the
 // views alone keep two threads busy.
 constexpr Index kPieceOfOneView = 256;
@@ -186,7 +183,8 @@ void TrainingStep<S>::first_products(const Job& job) {
     ViewPass<S>& pass = passes_[static_cast<std::size_t>(part.view)];
     const auto weights = network_.parameters[network_.encoder(part.view).hidden.front().weight];
     dense_forward<S>(pass.arrange(part.first, part.count), weights.middleRows(part.first, part.count),
-                     input_layers_.target(part, pass.first_product()), scratch_[task].work, job.pieces);
+                     input_layers_.target(part, pass.first_product()), scratch_[task].work, job.pieces,
+                     [](Index, Index) {});
   };
   const auto each_part = [&](auto work) {
     input_layers_.each_part(context_, [&](const InputPart& part, std::size_t task) {
@@ -280,29 +278,30 @@ void TrainingStep<S>::clear_gradients(std::size_t v) {
 
 template <class S>
 void TrainingStep<S>::product_backward(std::size_t v, const Slot& weight, PanelMap<S> x, PanelMap<S> dy, PanelMap<S> dx,
-                                       const Job& job) {
+                                       ColumnsDone done, const Job& job) {
   if (job.shares_inputs && weight.offset == network_.encoders[v].hidden.front().weight.offset) {
     first_gradients_[v] = dy;
     return;
   }
-  const bool passes_once = job.with_update && x.rows() <= kSmallBatch && dy.cols() <= kColumnsToPass;
-  if (dx.cols() > 0 && !passes_once) {
-    dense_backward_input<S>(dy, network_.parameters[weight], dx, scratch_[v].work, job.pieces);
+  Workspace& work = scratch_[v].work;
+  if (job.with_update && x.rows() <= kSmallBatch && dy.cols() <= kColumnsToPass) {
+    weight_backward({weight, 0, x, dy}, dx, work, job);
+    if (dx.cols() > 0) job.pieces.over_columns(dx.cols(), done);
+    return;
   }
-  weight_backward({weight, 0, x, dy}, passes_once ? dx : PanelMap<S>(), scratch_[v].work, job);
+  if (dx.cols() > 0) dense_backward_input<S>(dy, network_.parameters[weight], dx, work, job.pieces, done);
+  weight_backward({weight, 0, x, dy}, {}, work, job);
 }
 
 template <class S>
 void TrainingStep<S>::weight_backward(const WeightRows<S>& rows, PanelMap<S> dx, Workspace& work, const Job& job) {
   if (job.with_update && rows.x.rows() <= kSmallBatch) return optimizer_.update(rows, dx, work, job.pieces);
   assert(dx.cols() == 0);
-  // A few rows of the gradient at a time, which are still in cache when the update uses them.
-  job.pieces.over_columns(rows.x.cols(), [&](Index from, Index columns) {
-    for (Index x = from; x < from + columns; x += kRowsOfGradient) {
-      const Index count = std::min(kRowsOfGradient, from + columns - x), first = rows.first + x;
-      dense_backward_weight<S>(rows.x, x, count, rows.dy, gradients_[rows.weight].middleRows(first, count));
-      if (job.with_update) optimizer_.update(rows.weight, first, count, gradients_);
-    }
+  job.pieces.over_columns(rows.x.cols(), [&](Index from, Index count) {
+    const Index first = rows.first + from;
+    dense_backward_weight<S>(rows.x.middle_columns(from, count), rows.dy,
+                             gradients_[rows.weight].middleRows(first, count));
+    if (job.with_update) optimizer_.update(rows.weight, first, count, gradients_);
   });
 }
 
@@ -342,8 +341,8 @@ void TrainingStep<S>::encoder_backward(std::size_t v, const Job& job) {
                                                     scratch_[v].decorrelation, pass.dz());
   }
   const double dropout = objective_.perturbation.dropout;
-  const auto take = [&](const Slot& weight, PanelMap<S> x, PanelMap<S> dy, PanelMap<S> dx) {
-    product_backward(v, weight, x, dy, dx, job);
+  const auto take = [&](const Slot& weight, PanelMap<S> x, PanelMap<S> dy, PanelMap<S> dx, ColumnsDone done) {
+    product_backward(v, weight, x, dy, dx, done, job);
   };
   if (network_.shape.reconstructs) {
     terms_[v].reconstruction =

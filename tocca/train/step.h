@@ -99,7 +99,7 @@ class TrainingStep {
   void couple_back();
   void encoder_backward(std::size_t v, const Job& job);
   void product_backward(std::size_t v, const Slot& weight, PanelMap<S> x, PanelMap<S> dy, PanelMap<S> dx,
-                        const Job& job);
+                        ColumnsDone done, const Job& job);
   void weight_backward(const WeightRows<S>& rows, PanelMap<S> dx, Workspace& work, const Job& job);
   void clear_gradients(std::size_t v);
   void mix(std::size_t v, const Batch& batch);

@@ -8,6 +8,9 @@
 namespace tocca {
 namespace {
 
+// Columns of a product that nobody waits for.
+constexpr auto nothing = [](Index, Index) {};
+
 Rng view_stream(const Rng& rng, Index view) { return rng.split("view", static_cast<std::uint64_t>(view)); }
 
 template <class S>
@@ -109,7 +112,7 @@ void ViewPass<S>::forward(Network<S>& network, double rate, const Rng& rng, cons
   hidden_.forward(network, x, rate, view_stream(rng, view_), work_, pieces, has_product);
   const EncoderSlots& e = network.encoder(view_);
   const RowVector<S> none;
-  dense_forward<S>(hidden_.output(), network.parameters[e.output_weight], top(linear_), work_, pieces);
+  dense_forward<S>(hidden_.output(), network.parameters[e.output_weight], top(linear_), work_, pieces, nothing);
   batch_norm_forward<S>(top(linear_), none, none, output_norm_, encoded(), pieces);
   if (has_private()) top(a_) = encoded().leftCols(a_.cols());
   if (!encoded_gradient_.empty()) top(encoded_gradient_).setZero();
@@ -146,7 +149,7 @@ double ViewPass<S>::reconstruction(Network<S>& network, double weight, double ra
   decoder_->update_statistics(network);
   MatrixMap<S> d = top(decoded_);
   const PanelMap<S> product = place(d, decoded_panels_);
-  dense_forward<S>(decoder_->output(), p[e.decoder_weight], product, work_, pieces);
+  dense_forward<S>(decoder_->output(), p[e.decoder_weight], product, work_, pieces, nothing);
   if (product.in_panels()) copy_panels<S>(product, d);
   // The mean of the squares, as mean_squared_error() has it, without a copy of the columns as double.
   d -= top(clean_);
@@ -157,9 +160,14 @@ double ViewPass<S>::reconstruction(Network<S>& network, double weight, double ra
   dense_backward_bias<S>(d, row(gradients, e.decoder_bias), sums_);
   const Workspace::Frame frame(work_);
   const PanelMap<S> of_encoded = BatchPanels<S>(work_, rows_, outputs_width_).top(rows_);
+  const auto done = [&](Index first, Index count) {
+    if (!decoder_->empty()) {
+      decoder_->output_gradient_done(network, rate, view_stream(rng, view_), gradients, first, count);
+    }
+  };
   product_backward(e.decoder_weight, decoder_->output(), brought(d, decoded_panels_, pieces),
-                   decoder_->empty() ? of_encoded : decoder_->output_gradient());
-  decoder_->backward(network, rate, view_stream(rng, view_), gradients, product_backward, of_encoded, pieces);
+                   decoder_->empty() ? of_encoded : decoder_->output_gradient(), done);
+  decoder_->backward(network, rate, view_stream(rng, view_), gradients, product_backward, of_encoded);
   add_panels<S>(of_encoded, top(encoded_gradient_));
   return loss;
 }
@@ -196,8 +204,12 @@ void ViewPass<S>::backward_encoder(const Network<S>& network, double rate, const
   }
   const PanelMap<S> dy = brought(d, linear_gradient_, pieces);
   batch_norm_backward<S>(top(linear_), none, output_norm_, dy, none, none, pieces);
-  product_backward(e.output_weight, hidden_.output(), dy, hidden_.empty() ? PanelMap<S>() : hidden_.output_gradient());
-  hidden_.backward(network, rate, view_stream(rng, view_), gradients, product_backward, {}, pieces);
+  const auto done = [&](Index first, Index count) {
+    hidden_.output_gradient_done(network, rate, view_stream(rng, view_), gradients, first, count);
+  };
+  product_backward(e.output_weight, hidden_.output(), dy, hidden_.empty() ? PanelMap<S>() : hidden_.output_gradient(),
+                   done);
+  hidden_.backward(network, rate, view_stream(rng, view_), gradients, product_backward, {});
 }
 
 template class ViewPass<float>;
