@@ -14,8 +14,8 @@ struct Piece {
   BatchNormCache<S>& cache;
   Index first, count;
 
-  // What the kernels need, and vectors of factors.
-  enum : Index { kKernel = 0, kFirst = 2, kSecond, kThird, kRows };
+  // Vectors of factors.
+  enum : Index { kFirst, kSecond, kThird, kRows };
 
   [[nodiscard]] std::size_t columns() const { return size(count); }
   template <class T>
@@ -27,8 +27,6 @@ struct Piece {
   [[nodiscard]] S* mean() const { return cache.mean.data() + first; }
   [[nodiscard]] S* variance() const { return cache.variance.data() + first; }
   auto factors(Index row) const { return cache.scratch.row(row).segment(first, count); }
-  // (2 × count) in one piece: the first two rows of the scratch are 2 d numbers.
-  [[nodiscard]] S* kernel() const { return cache.scratch.data() + 2 * first; }
 };
 
 // Calls work(piece) for `columns` columns from `begin` on, as many at a time as lie in one panel of y and of `other`.
@@ -70,7 +68,7 @@ Factors<S> backward_factors(const Piece<S>& piece, PanelMap<const S> y, ConstRow
   auto dscale = piece.factors(Piece<S>::kSecond);
   const auto inverse_deviation = piece.of(piece.cache.inverse_deviation).array();
   detail::column_products(size(y.rows()), piece.columns(), piece.of(y), piece.mean(), piece.of(dout), dshift.data(),
-                          dscale.data(), piece.kernel());
+                          dscale.data());
   dscale.array() *= inverse_deviation;
   if (dscale_out.size() > 0) dscale_out.segment(piece.first, piece.count) = dscale;
   if (dshift_out.size() > 0) dshift_out.segment(piece.first, piece.count) = dshift;
@@ -106,8 +104,7 @@ void batch_norm_forward(PanelMap<const S> y, ConstRowRef<S> scale, ConstRowRef<S
   cache.resize(y.cols());
   pieces.over_columns(y.cols(), [&](Index first, Index count) {
     over_panels<S>(y, first, count, out, cache, [&](const Piece<S>& piece) {
-      detail::column_moments(size(y.rows()), piece.columns(), piece.of(y), piece.mean(), piece.variance(),
-                             piece.kernel());
+      detail::column_moments(size(y.rows()), piece.columns(), piece.of(y), piece.mean(), piece.variance());
       normalize<S>(piece, y, scale, shift, out);
     });
   });
@@ -118,7 +115,7 @@ void relu_batch_norm_forward(PanelMap<S> y, Index first, Index count, ConstRowRe
                              ConstRowRef<S> shift, BatchNormCache<S>& cache, PanelMap<S> out) {
   over_panels<S>(y, first, count, out, cache, [&](const Piece<S>& piece) {
     detail::relu_moments(size(y.rows()), piece.columns(), piece.of(y), bias.data() + piece.first, piece.mean(),
-                         piece.variance(), piece.kernel());
+                         piece.variance());
     normalize<S>(piece, y, scale, shift, out);
   });
 }
@@ -141,7 +138,7 @@ void relu_batch_norm_backward(PanelMap<const S> y, Index first, Index count, Con
   over_panels<S>(y, first, count, dout, cache, [&](const Piece<S>& piece) {
     const Factors<S> f = backward_factors<S>(piece, y, scale, dout, dscale, dshift);
     detail::relu_normalize_back(size(y.rows()), piece.columns(), piece.of(y), f.s, f.p, f.q, piece.of(dout),
-                                dbias.data() + piece.first, piece.kernel());
+                                dbias.data() + piece.first);
   });
 }
 

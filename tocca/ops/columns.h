@@ -6,8 +6,8 @@
 
 namespace tocca {
 
-/// sums_j ← Σᵢ x_ij, x (m × d). `scratch` grows to (2 × d) and may be used again.
+/// sums_j ← Σᵢ x_ij, x (m × d).
 template <class S>
-void column_sums(ConstMatrixRef<S> x, RowRef<S> sums, Matrix<S>& scratch);
+void column_sums(ConstMatrixRef<S> x, RowRef<S> sums);
 
 }  // namespace tocca

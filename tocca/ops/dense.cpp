@@ -80,8 +80,8 @@ void dense_backward_weight(PanelMap<const S> x, PanelMap<const S> dy, MatrixRef<
 }
 
 template <class S>
-void dense_backward_bias(ConstMatrixRef<S> dy, RowRef<S> dbias, Matrix<S>& scratch) {
-  column_sums<S>(dy, dbias, scratch);
+void dense_backward_bias(ConstMatrixRef<S> dy, RowRef<S> dbias) {
+  column_sums<S>(dy, dbias);
 }
 
 template <class S>
@@ -110,7 +110,7 @@ void dense_backward_input(PanelMap<const S> dy, ConstMatrixRef<S> weight, PanelM
   template void dense_forward<S>(PanelMap<const S>, ConstMatrixRef<S>, PanelMap<S>, Workspace&, const Pieces&,        \
                                  ColumnsDone);                                                                        \
   template void dense_backward_weight<S>(PanelMap<const S>, PanelMap<const S>, MatrixRef<S>);                         \
-  template void dense_backward_bias<S>(ConstMatrixRef<S>, RowRef<S>, Matrix<S>&);                                     \
+  template void dense_backward_bias<S>(ConstMatrixRef<S>, RowRef<S>);                                                 \
   template void dense_backward_input<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, MatrixRef<S>, const Pieces&);           \
   template void dense_backward_input<S>(PanelMap<const S>, ConstMatrixRef<S>, PanelMap<S>, Workspace&, const Pieces&, \
                                         ColumnsDone);

@@ -27,9 +27,9 @@ void dense_forward(PanelMap<const S> x, ConstMatrixRef<S> weight, PanelMap<S> y,
 template <class S>
 void dense_backward_weight(PanelMap<const S> x, PanelMap<const S> dy, MatrixRef<S> dweight);
 
-/// dbias (out) ← column sums of dy. `scratch` grows to (2 × out) and may be used again.
+/// dbias (out) ← column sums of dy.
 template <class S>
-void dense_backward_bias(ConstMatrixRef<S> dy, RowRef<S> dbias, Matrix<S>& scratch);
+void dense_backward_bias(ConstMatrixRef<S> dy, RowRef<S> dbias);
 
 /// dx (m × in) ← dy weightᵀ.
 template <class S>

@@ -7,8 +7,7 @@ namespace tocca {
 template <class S>
 HeadPass<S>::HeadPass(const NetworkShape& shape, Index view) : heads_(shape.heads), view_(view) {
   for (const HeadShape& head : heads_) {
-    gradients_.push_back(
-        {Matrix<S>::Zero(shape.components, head.outputs), RowVector<S>::Zero(head.outputs), Matrix<S>()});
+    gradients_.push_back({Matrix<S>::Zero(shape.components, head.outputs), RowVector<S>::Zero(head.outputs)});
   }
 }
 
@@ -47,7 +46,7 @@ double HeadPass<S>::losses(const Network<S>& network, const Objective& objective
     sum += weight * loss_of(h, objective, batch, pass);
     if (weight != 1) pass.outputs(h) *= static_cast<S>(weight);
     dense_backward_weight<S>(pass.z(), pass.outputs(h), gradient.weight);
-    dense_backward_bias<S>(pass.outputs(h), gradient.bias, gradient.scratch);
+    dense_backward_bias<S>(pass.outputs(h), gradient.bias);
     dense_backward_input<S>(pass.outputs(h), p[head.weight], h == 0 ? pass.dz() : pass.head_dz());
     if (h > 0) pass.dz() += pass.head_dz();
   }

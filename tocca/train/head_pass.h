@@ -28,7 +28,6 @@ class HeadPass {
   struct Gradient {
     Matrix<S> weight;
     RowVector<S> bias;
-    Matrix<S> scratch;
   };
 
   double loss_of(std::size_t head, const Objective& objective, const Batch& batch, ViewPass<S>& pass);

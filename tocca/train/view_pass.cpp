@@ -157,7 +157,7 @@ double ViewPass<S>::reconstruction(Network<S>& network, double weight, double ra
   const double entries = static_cast<double>(d.size());
   const double loss = static_cast<double>(d.squaredNorm()) / entries;
   d *= static_cast<S>(2 * weight / entries);
-  dense_backward_bias<S>(d, row(gradients, e.decoder_bias), sums_);
+  dense_backward_bias<S>(d, row(gradients, e.decoder_bias));
   const Workspace::Frame frame(work_);
   const PanelMap<S> of_encoded = BatchPanels<S>(work_, rows_, outputs_width_).top(rows_);
   const auto done = [&](Index first, Index count) {

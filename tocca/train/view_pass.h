@@ -98,7 +98,6 @@ class ViewPass {
   std::optional<HiddenStack<S>> decoder_;
   BatchMatrix<S> decoded_;                          // X̂, then its gradient
   BatchPanels<S> encoded_panels_, decoded_panels_;  // of large batches: the same
-  Matrix<S> sums_;                                  // scratch of column sums
   Workspace work_;
 };
 
