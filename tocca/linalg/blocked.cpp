@@ -24,11 +24,11 @@ using detail::Product;
 // Where they were measured to be faster: with AVX-512 always, with AVX2 for short sums.
 bool is_faster(std::size_t k) { return HWY_MAX_BYTES >= 64 || (HWY_MAX_BYTES == 32 && k <= 256); }
 
-// Two panels of B with sums of up to so many terms are packed at a time: some 200 kilobytes with AVX-512, half of that
-// before. They stay in the second-level cache while all rows of A pass over them.
+// Two panels of B with sums of up to so many terms are packed at a time: 192 kilobytes with AVX-512, half of that
+// before. They lie on the stack and stay in the second-level cache while all rows of A pass over them.
 constexpr std::size_t kPanels = 2, kDepth = 512;
-// Of Aᵀ B so many rows of both factors are summed in one go: a panel of each stays in the second-level cache.
-constexpr std::size_t kInnerDepth = 512;
+// Of Aᵀ B so many rows of both factors are summed in one go: a panel of each stays in the first-level cache.
+constexpr std::size_t kInnerDepth = 128;
 
 // The left factor of a tile where it lies in panels: some rows from the beginning of a panel on. Two words, so that it
 // is passed in registers: through memory it would wait for the stores of the tile before.
@@ -95,8 +95,6 @@ class PanelsWithin {
 template <class S>
 struct RowLayout {
   using Columns = Panels;
-  // So many rows pass over all packed panels before the next ones do, and are read from memory once.
-  static constexpr std::size_t kRows = 48;
   static std::size_t depth(std::size_t k) { return divide_up(k, divide_up(k, kDepth)); }
   static ByRows<S> left(const Product<S>& p, std::size_t row, std::size_t first) {
     return {p.a.at(row, first), p.a.stride};
@@ -113,9 +111,10 @@ struct RowLayout {
 template <class S>
 struct PanelLayout {
   using Columns = PanelsWithin<S>;
-  static constexpr std::size_t kRows = 24;
+  // Short sums: a packed panel of B stays in the first-level cache.
   static std::size_t depth(std::size_t k) {
-    constexpr std::size_t kMost = detail::kPackedPanels<S>;
+    constexpr std::size_t kMost = detail::kPackedDepth / kWidth;
+    static_assert(detail::kPackedDepth % kWidth == 0);
     const std::size_t panels = divide_up(k, kWidth);
     return divide_up(panels, divide_up(panels, kMost)) * kWidth;
   }
@@ -134,7 +133,8 @@ struct PanelLayout {
 // C ← A op(B). `pack` lays down `count` numbers from `first` on of a panel of op(B).
 template <class Layout, class D, class P, class Pack, class S = hn::TFromD<D>>
 void multiply_blocks(D d, const P& p, const Pack& pack, S* packed) {
-  constexpr std::size_t kRows = Layout::kRows;
+  // So many rows pass over all packed panels before the next ones do, and are read from memory once.
+  constexpr std::size_t kRows = 48;
   const std::size_t depth = Layout::depth(p.k);
   typename Layout::Columns panels(p.n, hn::Lanes(d));
   Panel group[kPanels];

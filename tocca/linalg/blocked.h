@@ -22,8 +22,7 @@ void panels_a_b(const PanelProduct<float>& product);
 void panels_a_b(const PanelProduct<double>& product);
 void panels_a_bt(const PanelProduct<float>& product);
 void panels_a_bt(const PanelProduct<double>& product);
-/// Aᵀ for A (k × m) and B (k × n), both in panels; k > 0. Nothing is packed, and C is written once for every 512
-/// terms.
+/// Aᵀ for A (k × m) and B (k × n), both in panels; k > 0. Nothing is packed.
 void panels_at_b(const InnerPanelProduct<float>& product);
 void panels_at_b(const InnerPanelProduct<double>& product);
 

@@ -33,11 +33,10 @@ struct PanelRows {
   }
 };
 
-/// B is packed for so many panels of A at a time (some 512 columns), and two panels of C.
+/// B is packed for so many columns of A at a time, which are whole panels, and two panels of C.
+inline constexpr std::size_t kPackedDepth = 144;
 template <class S>
-inline constexpr std::size_t kPackedPanels = 2112 / PanelRows<S>::kWidth / sizeof(S);
-template <class S>
-inline constexpr std::size_t kPackedNumbers = kPackedPanels<S>* PanelRows<S>::kWidth * 2 * PanelRows<S>::kWidth;
+inline constexpr std::size_t kPackedNumbers = kPackedDepth * 2 * PanelRows<S>::kWidth;
 
 /// C ← A op(B) where A and C lie in panels.
 template <class S>

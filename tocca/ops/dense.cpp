@@ -16,26 +16,25 @@ static_assert(kSmallBatch == kFewRows);  // their kernels read rows
 constexpr Index kGroup = 96, kGroupBytes = 1 << 20;
 static_assert(kGroup % kPanelColumns<float> == 0 && kGroup % kPanelColumns<double> == 0);
 
-// Calls task(first row, rows, first column, columns, place for what is packed) for pieces of a product y in panels, and
-// done() for columns whose rows are all there.
+// Calls task(first row, rows, first column, columns, place for what is packed) for parts of a product y in panels, and
+// done() for columns whose rows are all there. Several threads share rows, of which there are more than columns.
 template <class S>
 void over_panels(const PanelMap<S>& y, Workspace& work, const Pieces& pieces,
                  FunctionRef<void(Index, Index, Index, Index, S*)> task, ColumnsDone done) {
   const Workspace::Frame frame(work);
-  MatrixMap<S> packed = work.matrix<S>(pieces.cut() ? pieces.threads() : 1, kPackedNumbers<S>);
-  const auto place = [&] { return packed.row(pieces.cut() ? pieces.thread() : 0).data(); };
   const Index m = y.rows(), n = y.cols();
-  if (m * kGroup * static_cast<Index>(sizeof(S)) > kGroupBytes) {
-    pieces.over_rows(m, [&](Index first, Index count) { task(first, count, 0, n, place()); });
+  if (pieces.cut() || m * kGroup * static_cast<Index>(sizeof(S)) > kGroupBytes) {
+    MatrixMap<S> packed = work.matrix<S>(pieces.threads(), kPackedNumbers<S>);
+    pieces.over_rows(m,
+                     [&](Index first, Index count) { task(first, count, 0, n, packed.row(pieces.thread()).data()); });
     return pieces.over_columns(n, done);
   }
-  pieces.over_columns(n, [&](Index begin, Index columns) {
-    for (Index first = begin; first < begin + columns; first += kGroup) {
-      const Index count = std::min(kGroup, begin + columns - first);
-      task(0, m, first, count, place());
-      done(first, count);
-    }
-  });
+  S* const packed = work.matrix<S>(1, kPackedNumbers<S>).data();
+  for (Index first = 0; first < n; first += kGroup) {
+    const Index count = std::min(kGroup, n - first);
+    task(0, m, first, count, packed);
+    done(first, count);
+  }
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace tocca {
 struct Pieces {
   const Context* context = nullptr;  ///< null: all in the calling thread
   Index rows = 0;                    ///< of the batch in a piece; 0: it is not cut
-  Index columns = 96;                ///< of a matrix as wide as a layer in a piece, and rows of a weight matrix
+  Index columns = 48;                ///< of a matrix as wide as a layer in a piece, and rows of a weight matrix
 
   [[nodiscard]] bool cut() const { return context != nullptr && rows > 0; }
   [[nodiscard]] int threads() const { return context != nullptr ? context->threads() : 1; }
