@@ -12,6 +12,7 @@
 #include "tocca/core/rng.h"
 #include "tocca/linalg/blas.h"
 #include "tocca/linalg/blocked.h"
+#include "tocca/linalg/panel_products.h"
 #include "tocca/linalg/symmetric.h"
 #include "tocca/ops/nadam.h"
 
@@ -111,6 +112,38 @@ TEST_P(InstructionSet, MakesTheSameLargeProducts) {
     for (std::size_t i = 0; i < 2; ++i) {
       expect_same<S>(here[i], best[i], fuses(), i == 0 ? "A B" : "A Bt");
       expect_same<S>(here[i], want, false, i == 0 ? "A B" : "A Bt");
+    }
+  };
+  check(float{});
+  check(double{});
+}
+
+TEST_P(InstructionSet, MakesTheSameProductsInPanels) {
+  const auto check = [&]<class S>(S) {
+    const Index m = 150, k = 310, n = 130;
+    const Matrix<S> a = random<S>(m, k, "a"), b = random<S>(k, n, "b"), bt = b.transpose(), dy = random<S>(m, n, "dy");
+    Workspace work;
+    S* const packed = work.matrix<S>(1, kPackedNumbers<S>).data();
+    const auto [here, best] = here_and_best(GetParam(), [&] {
+      Workspace memory;
+      const auto place = [&](Index columns) { return BatchPanels<S>(memory, m, columns).top(m); };
+      const PanelMap<S> left = place(k), right = place(n), product = place(n), transposed = place(n);
+      copy_panels<S>(a, left);
+      copy_panels<S>(dy, right);
+      multiply_panels<S>(left, b, product, packed);
+      multiply_panels_a_bt<S>(left, bt, transposed, packed);
+      std::array<Matrix<S>, 3> c = {Matrix<S>(m, n), Matrix<S>(m, n), Matrix<S>(k, n)};
+      copy_panels<S>(product, c[0]);
+      copy_panels<S>(transposed, c[1]);
+      multiply_panels_at_b<S>(left, right, c[2]);
+      return c;
+    });
+    const Matrix<S> product = a.lazyProduct(b);
+    const std::array<Matrix<S>, 3> want = {product, product, a.transpose().lazyProduct(dy)};
+    for (std::size_t i = 0; i < 3; ++i) {
+      const char* const names[] = {"A B", "A Bt", "At B"};
+      expect_same<S>(here[i], best[i], fuses(), names[i]);
+      expect_same<S>(here[i], want[i], false, names[i]);
     }
   };
   check(float{});

@@ -1,6 +1,12 @@
 // Dense, ReLU, batch norm and dropout against central differences and their definitions.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "tocca/core/context.h"
 #include "tocca/ops/batch_norm.h"
 #include "tocca/ops/columns.h"
 #include "tocca/ops/dense.h"
@@ -21,9 +27,10 @@ class LayerShapes : public ::testing::TestWithParam<std::pair<Index, Index>> {
   Index d = GetParam().second;
   Rng rng{static_cast<std::uint64_t>(m + 100 * d)};
 };
-// 300 rows are more than one block of the column sums.
+// 300 rows are more than one block of the column sums, 61 columns are whole strips, vectors and single columns.
 INSTANTIATE_TEST_SUITE_P(Shapes, LayerShapes,
-                         ::testing::Values(std::pair{2, 1}, std::pair{2, 5}, std::pair{7, 4}, std::pair{300, 3}));
+                         ::testing::Values(std::pair{2, 1}, std::pair{2, 5}, std::pair{7, 4}, std::pair{300, 3},
+                                           std::pair{40, 61}));
 
 TEST_P(LayerShapes, DenseGradientsAgreeWithCentralDifferences) {
   const Matrix<double> x = random_matrix(rng, m, d);
@@ -115,6 +122,79 @@ TEST(Pieces, CutLayersGiveTheSameAsWholeOnes) {
   };
   const auto want = layer(whole), got = layer(cut);
   for (std::size_t i = 0; i < want.size(); ++i) EXPECT_LT(max_error(got[i], want[i]), 1e-14) << i;
+}
+
+// Where numbers lie changes nothing: the same bits in panels as row by row.
+TEST(Panels, LayersGiveTheSameAsRowByRow) {
+  Rng rng(12);
+  const Index m = 150, d = 70;
+  const Matrix<double> y = random_matrix(rng, m, d), g = random_matrix(rng, m, d), vectors = random_matrix(rng, 3, d);
+  std::vector<double> memory;
+  const auto layers = [&](bool in_panels) {
+    Matrix<double> activated = y, out(m, d), normalized(m, d), gradient = g, plain_gradient = g;
+    std::vector<std::vector<double>> places;
+    const auto place = [&](Matrix<double>& rows) -> PanelMap<double> {
+      if (!in_panels) return rows;
+      places.emplace_back(static_cast<std::size_t>(PanelMap<double>::room(m, d)));
+      const auto panels = PanelMap<double>::in_panels(places.back().data(), m, d);
+      copy_panels<double>(rows, panels);
+      return panels;
+    };
+    BatchNormCache<double> cache, plain;
+    RowVector<double> none, dscale(d), dshift(d), dbias(d);
+    const PanelMap<double> a = place(activated), o = place(out), n = place(normalized), da = place(gradient);
+    const PanelMap<double> dn = place(plain_gradient);
+    cache.resize(d);
+    // In two parts, of which the second begins and ends inside panels.
+    for (const auto& [first, count] : {std::pair<Index, Index>{0, 24}, {24, d - 24}}) {
+      relu_batch_norm_forward<double>(a, first, count, vectors.row(0), vectors.row(1), vectors.row(2), cache, o);
+      dropout<double>(o, first, count, 0.3, 5);
+      relu_batch_norm_backward<double>(a, first, count, vectors.row(1), cache, da, dscale, dshift, dbias);
+    }
+    batch_norm_forward<double>(a, none, none, plain, n);
+    batch_norm_backward<double>(a, none, plain, dn, none, none);
+    std::vector<Matrix<double>> results = {dscale, dshift, dbias, cache.mean, plain.variance};
+    for (const PanelMap<double>& result : {a, o, n, da, dn}) {
+      results.emplace_back(m, d);
+      copy_panels<double>(result, results.back());
+    }
+    return results;
+  };
+  const auto rows = layers(false), panels = layers(true);
+  for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_TRUE(rows[i] == panels[i]) << i;
+}
+
+// A large batch that is not cut, one that is, one too large for the cache, and a small one.
+TEST(Panels, ProductsHandOverEveryColumnOnceWhenItIsThere) {
+  const Context context = make_context(3);
+  Workspace work;
+  for (const auto& [m, pieces] : {std::pair<Index, Pieces>{200, {}}, {200, {&context, 60}}, {1500, {}}, {90, {}}}) {
+    Rng rng(13);
+    const Matrix<double> x = random_matrix(rng, m, 30), w = random_matrix(rng, 30, 203), want = x * w;
+    Workspace memory;
+    const PanelMap<double> from = BatchPanels<double>(memory, m, 30).top(m);
+    const PanelMap<double> y = BatchPanels<double>(memory, m, 203).top(m);
+    const PanelMap<double> dx = BatchPanels<double>(memory, m, 30).top(m);
+    copy_panels<double>(x, from);
+    std::vector<int> times(203, 0), times_back(30, 0);
+    std::vector<double> errors(203, 0);
+    dense_forward<double>(from, w, y, work, pieces, [&](Index first, Index count) {
+      for (Index j = first; j < first + count; ++j) {
+        ++times[static_cast<std::size_t>(j)];
+        for (Index i = 0; i < m; ++i)
+          errors[static_cast<std::size_t>(j)] += std::abs(*y.at(i, j) - want(i, j)) / static_cast<double>(m);
+      }
+    });
+    dense_backward_input<double>(y, w, dx, work, pieces, [&](Index first, Index count) {
+      for (Index j = first; j < first + count; ++j) ++times_back[static_cast<std::size_t>(j)];
+    });
+    EXPECT_EQ(times, std::vector<int>(203, 1)) << m;
+    EXPECT_EQ(times_back, std::vector<int>(30, 1)) << m;
+    EXPECT_LT(*std::max_element(errors.begin(), errors.end()), 1e-13) << m;
+    Matrix<double> got(m, 30);
+    copy_panels<double>(dx, got);
+    EXPECT_LT(max_error(got, want * w.transpose()), 1e-11) << m;
+  }
 }
 
 TEST(BatchNorm, OutputHasMeanZeroAndUnitVarianceAndInferenceAgreesInTheLongRun) {

@@ -1,6 +1,7 @@
 // Gradients of the whole network, for every recipe and task, against central differences.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "tocca/core/context.h"
@@ -43,6 +44,10 @@ std::vector<GradientCase> special_cases() {
       with_heads({"nn_all_gaps", Projection::identity, false, 2, 14, true, 0.8, false}, kAllHeads),
       with_heads({"ccal_all", Projection::cca, false, 2, 12, false, 1, true, Task::heads, Agreement::none}, kAllHeads),
       with_heads({"w_nothing_known", Projection::whiten, false, 2, 9, false, 0}, kAllHeads),
+      // Large batches lie in panels, and those of some views may not be large.
+      with_heads({"w_large", Projection::whiten, false, 2, 140, false, 1}, kAllHeads),
+      with_decoder({"sd_private_large_with_gaps", Projection::identity, true, 3, 180, true, 0.7}, 2),
+      with_decoder({"dccae_large", Projection::identity, false, 2, 133, false, 0, true, Task::none, kTraceNorm}, 0),
       with_heads({"w_mixup_all_gaps", Projection::whiten, false, 3, 16, true, 0.8}, kAllHeads, 0.5),
   };
 }
@@ -107,11 +112,12 @@ TEST_P(NetworkGradient, OfEveryParameterAgreesWithCentralDifferences) {
   std::vector<Index> all(p.data.views.samples.size());
   std::iota(all.begin(), all.end(), 0);
   const Batch batch = make_batch(p.data, all, {.mixup = GetParam().mixup}, Rng(5));
+  const Index capacity = std::max<Index>(24, GetParam().batch);
   // Two earlier batches, so that the running statistics are not the batch's own.
-  TrainingStep<double> warm_up(network, p.objective, 24, Context{});
+  TrainingStep<double> warm_up(network, p.objective, capacity, Context{});
   for (std::uint64_t i = 0; i < 2; ++i) warm_up.gradients(batch, p.reader(), Rng(i));
   const auto run = [&](Network<double> at, Buffer<double>* gradient) {
-    TrainingStep<double> step(at, p.objective, 24, Context{});
+    TrainingStep<double> step(at, p.objective, capacity, Context{});
     const LossTerms terms = step.gradients(batch, p.reader(), Rng(7));
     if (gradient != nullptr) *gradient = step.gradient();
     return terms.total(p.objective);

@@ -1,0 +1,149 @@
+#include "tocca/linalg/panel_products.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "tocca/core/error.h"
+#include "tocca/core/rng.h"
+#include "tocca/testing/matchers.h"
+
+namespace tocca {
+namespace {
+
+template <class S>
+Matrix<S> random(Index rows, Index columns, std::string_view name) {
+  Rng rng = Rng(9).split(name);
+  return tocca::testing::random_matrix(rng, rows, columns).template cast<S>();
+}
+
+constexpr int kBeyond = 12345;
+
+// A matrix in panels of its own, with numbers behind it that stay.
+template <class S>
+class Owned {
+ public:
+  explicit Owned(Matrix<S> m)
+      : room_(PanelMap<S>::room(m.rows(), m.cols())),
+        memory_(static_cast<std::size_t>(room_ + 64), S(kBeyond)),
+        map_(PanelMap<S>::in_panels(memory_.data(), m.rows(), m.cols())) {
+    copy_panels<S>(m, map_);
+  }
+
+  [[nodiscard]] PanelMap<S> map() { return map_; }
+  [[nodiscard]] Matrix<S> rows() {
+    Matrix<S> m(map_.rows(), map_.cols());
+    copy_panels<S>(map_, m);
+    return m;
+  }
+  [[nodiscard]] bool beyond_is_untouched() const {
+    for (std::size_t i = static_cast<std::size_t>(room_); i < memory_.size(); ++i) {
+      if (memory_[i] != S(kBeyond)) return false;
+    }
+    return true;
+  }
+
+ private:
+  Index room_;
+  std::vector<S> memory_;
+  PanelMap<S> map_;
+};
+
+template <class S>
+class PanelProducts : public ::testing::Test {
+ protected:
+  S* packed() { return packed_; }
+
+ private:
+  Workspace work_;
+  S* packed_ = work_.matrix<S>(1, kPackedNumbers<S>).data();
+};
+using Scalars = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(PanelProducts, Scalars);
+
+// Panels that are full or not, parts of vectors, several blocks of sums, and a tile's last rows.
+TYPED_TEST(PanelProducts, EqualTheirDefinitionsForEveryRemainder) {
+  using S = TypeParam;
+  for (const Index m : {1, 7, 129, 150}) {
+    for (const Index n : {1, 20, 48, 49, 96, 203}) {
+      for (const Index k : {1, 24, 50, 144, 145, 300}) {
+        // Partial sums of j products of normal numbers are about √j (see blocked_test.cpp).
+        const double tolerance = 4 * std::numeric_limits<S>::epsilon() * static_cast<double>(k + 8);
+        const Matrix<S> a = random<S>(m, k, "a"), b = random<S>(k, n, "b"), bt = b.transpose();
+        const Matrix<double> want = a.template cast<double>() * b.template cast<double>();
+        const auto error = [&](const Matrix<S>& c) { return (c.template cast<double>() - want).cwiseAbs().maxCoeff(); };
+        const S none = std::numeric_limits<S>::quiet_NaN();  // old values need not exist
+        Owned<S> a_panels(a), c(Matrix<S>::Constant(m, n, none)), ct(Matrix<S>::Constant(m, n, none));
+        multiply_panels<S>(a_panels.map(), b, c.map(), this->packed());
+        multiply_panels_a_bt<S>(a_panels.map(), bt, ct.map(), this->packed());
+        ASSERT_LT(error(c.rows()), tolerance) << m << " " << n << " " << k;
+        ASSERT_TRUE(c.rows() == ct.rows()) << m << " " << n << " " << k;
+        ASSERT_TRUE(c.beyond_is_untouched() && ct.beyond_is_untouched()) << m << " " << n << " " << k;
+        Owned<S> at(a.transpose()), right(b);
+        Matrix<S> inner = Matrix<S>::Constant(m + 2, n + 2, none);
+        multiply_panels_at_b<S>(at.map(), right.map(), inner.block(1, 1, m, n));
+        ASSERT_LT(error(inner.block(1, 1, m, n)), tolerance) << m << " " << n << " " << k;
+        inner.block(1, 1, m, n).setZero();
+        ASSERT_EQ(inner.array().isNaN().count(), 2 * (m + 2) + 2 * n) << m << " " << n << " " << k;
+      }
+    }
+  }
+}
+
+// Not on what is computed with it: pieces of a batch and columns that are made apart have the same bits.
+TYPED_TEST(PanelProducts, ANumberDependsOnItsRowAndColumnAlone) {
+  using S = TypeParam;
+  const Index m = 170, k = 310, n = 200;
+  const Matrix<S> b = random<S>(k, n, "b");
+  Owned<S> a(random<S>(m, k, "a")), whole(Matrix<S>::Zero(m, n));
+  multiply_panels<S>(a.map(), b, whole.map(), this->packed());
+  for (const auto& [row, rows, first, count] :
+       {std::tuple<Index, Index, Index, Index>{0, 70, 0, n}, {33, 5, 48, 96}, {169, 1, 192, 8}}) {
+    const Matrix<S> before = random<S>(m, n, "c");
+    Owned<S> c(before);
+    multiply_panels<S>(a.map().middle_rows(row, rows), b.middleCols(first, count),
+                       c.map().middle_rows(row, rows).middle_columns(first, count), this->packed());
+    Matrix<S> want = before;
+    want.block(row, first, rows, count) = whole.rows().block(row, first, rows, count);
+    EXPECT_TRUE(c.rows() == want) << row << " " << first;
+  }
+  Owned<S> x(random<S>(m, 150, "x")), dy(random<S>(m, 70, "dy"));
+  Matrix<S> all(150, 70), some(50, 70);
+  multiply_panels_at_b<S>(x.map(), dy.map(), all);
+  multiply_panels_at_b<S>(x.map().middle_columns(96, 50), dy.map(), some);
+  EXPECT_TRUE(some == all.middleRows(96, 50));
+}
+
+TYPED_TEST(PanelProducts, EmptySumsAreZeroAndEmptyMatricesNothing) {
+  using S = TypeParam;
+  Owned<S> nothing(Matrix<S>(140, 0)), c(Matrix<S>::Ones(140, 50)), no_rows(Matrix<S>(0, 5)),
+      no_rows_too(Matrix<S>(0, 3));
+  const Matrix<S> zero = Matrix<S>::Zero(140, 50);
+  multiply_panels<S>(nothing.map(), Matrix<S>(0, 50), c.map(), this->packed());
+  EXPECT_EQ(c.rows(), zero);
+  copy_panels<S>(Matrix<S>(Matrix<S>::Ones(140, 50)), c.map());
+  multiply_panels_a_bt<S>(nothing.map(), Matrix<S>(50, 0), c.map(), this->packed());
+  EXPECT_EQ(c.rows(), zero);
+  Matrix<S> inner = Matrix<S>::Ones(5, 3);
+  multiply_panels_at_b<S>(no_rows.map(), no_rows_too.map(), inner);
+  EXPECT_TRUE(inner.isZero(0));
+}
+
+TYPED_TEST(PanelProducts, WrongShapesAndLayoutsAreErrors) {
+  using S = TypeParam;
+  Owned<S> a(Matrix<S>::Ones(4, 5)), c(Matrix<S>::Ones(4, 6));
+  const Matrix<S> b = Matrix<S>::Ones(5, 6), other = Matrix<S>::Ones(6, 6);
+  Matrix<S> by_rows = Matrix<S>::Ones(4, 6), inner = Matrix<S>::Ones(5, 6);
+  EXPECT_THROW(multiply_panels<S>(a.map(), other, c.map(), this->packed()), InputError);
+  EXPECT_THROW(multiply_panels<S>(a.map(), b, a.map(), this->packed()), InputError);
+  EXPECT_THROW(multiply_panels<S>(a.map(), b, by_rows, this->packed()), InputError);
+  EXPECT_THROW(multiply_panels_a_bt<S>(a.map(), other, c.map(), this->packed()), InputError);
+  EXPECT_THROW(multiply_panels_at_b<S>(a.map(), c.map(), by_rows), InputError);
+  EXPECT_THROW(multiply_panels_at_b<S>(a.map(), by_rows, inner), InputError);
+}
+
+}  // namespace
+}  // namespace tocca
