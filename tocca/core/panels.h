@@ -1,7 +1,8 @@
 /// Matrices in panels of columns: how large batches lie while they go through a network.
 ///
 /// A product reads a few rows of its left factor, or a few columns of it transposed, and three vectors of columns of
-/// its right one. In a panel all of these are one piece of memory, so that nothing needs to be packed.
+/// its right one. In a panel all of these are one piece of memory, so that only weights, which lie row by row, need to
+/// be packed.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,7 @@ inline constexpr Index kSmallBatch = 128;
 
 /// Looks at a matrix (m × d) that lies row by row, or in panels: columns 0 ... w − 1 row by row, behind them the next
 /// w, and so on. The last panel has room for as many columns as the others; what is there has no meaning. A matrix
-/// that lies row by row is one panel. T: S or const S.
+/// that lies row by row is one panel. What it looks at must outlive it. T: S or const S.
 template <class T>
 class PanelMap {
  public:
@@ -84,7 +85,7 @@ class PanelMap {
     PanelMap m = *this;
     m.data_ = at(0, first);
     m.columns_ = count;
-    if (!in_panels_) m.width_ = count;
+    if (!in_panels_) m.width_ = std::max<Index>(count, 1);
     return m;
   }
   /// What lies row by row.

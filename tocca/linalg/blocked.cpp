@@ -24,8 +24,8 @@ using detail::Product;
 // Where they were measured to be faster: with AVX-512 always, with AVX2 for short sums.
 bool is_faster(std::size_t k) { return HWY_MAX_BYTES >= 64 || (HWY_MAX_BYTES == 32 && k <= 256); }
 
-// Two panels of B with sums of up to so many terms are packed at a time: 192 kilobytes with AVX-512, half of that
-// before. They lie on the stack and stay in the second-level cache while all rows of A pass over them.
+// Two panels of B are packed at a time, and stay in a cache while all rows of A pass over them. Row by row with sums of
+// up to so many terms, which are 192 kilobytes on the stack with AVX-512, half of that before.
 constexpr std::size_t kPanels = 2, kDepth = 512;
 // Of Aᵀ B so many rows of both factors are summed in one go: a panel of each stays in the first-level cache.
 constexpr std::size_t kInnerDepth = 128;
@@ -66,7 +66,8 @@ class ByPanels {
   std::size_t over_;
 };
 
-// The columns of a matrix in panels one after another, as many at a time as a kernel takes and as lie together.
+// The columns of a matrix that lies in panels of memory one after another: panels of the kernels, as many vectors at a
+// time as a tile takes, that do not go beyond those of memory.
 template <class S>
 class PanelsWithin {
  public:
@@ -220,15 +221,15 @@ void at_b(const InnerPanelProduct<S>& p) {
       const ByColumns<S> a{p.a.at(first, row), kWidth};
       const bool is_last = first + count == p.k, has_next = !is_last || row + kWidth < p.m;
       const std::size_t next = is_last ? 0 : first + count, next_count = std::min(depth, p.k - next);
-      const S* const next_a = p.a.at(next, row) + (is_last ? p.a.jump : 0);
+      const S* const next_a = has_next ? p.a.at(next, row) + (is_last ? p.a.jump : 0) : p.a.data;
       PanelsWithin<S> panels(p.n, hn::Lanes(d));
       for (Panel q; panels.next(q);) {
         const std::size_t panel = q.first / kWidth;
         const bool is_last_b = panel + 1 == panels_of_b;
         const S* const next_b = is_last_b ? p.b.at(next) : p.b.at(first, q.first - q.first % kWidth) + p.b.jump;
-        std::size_t lines_of_b = (is_last_b ? next_count : count) * kLinesOfRow;
-        std::size_t begin = next_count * kLinesOfRow * panel / panels_of_b;
-        std::size_t end = has_next ? next_count * kLinesOfRow * (panel + 1) / panels_of_b : begin;
+        std::size_t lines_of_b = is_last_b && !has_next ? 0 : (is_last_b ? next_count : count) * kLinesOfRow;
+        const std::size_t lines_of_a = has_next ? next_count * kLinesOfRow : 0;
+        std::size_t begin = lines_of_a * panel / panels_of_b, end = lines_of_a * (panel + 1) / panels_of_b;
         // With short vectors a panel of B is used in parts: at the first one.
         if (q.first % kWidth != 0) lines_of_b = begin = end = 0;
         FetchTwo fetch(next_b, lines_of_b, next_a + begin * kCacheLine / sizeof(S), end - begin);
@@ -240,13 +241,13 @@ void at_b(const InnerPanelProduct<S>& p) {
 }
 
 // Highway dispatches functions, not templates.
-#define TOCCA_PRODUCT(name, S)                                            \
-  void blocked_##name##_##S(const Product<S>& product) {                  \
-    HWY_ALIGN S packed[kPanels * 3 * HWY_MAX_BYTES / sizeof(S) * kDepth]; \
-    name<RowLayout<S>, S>(product, packed);                               \
-  }                                                                       \
+#define TOCCA_PRODUCT(name, S)                                                                                \
+  void blocked_##name##_##S(const Product<S>& product) {                                                      \
+    HWY_ALIGN S packed[kPanels * 3 * HWY_MAX_BYTES / sizeof(S) * kDepth];                                     \
+    name<RowLayout<S>, S>(product, packed);                                                                   \
+  }                                                                                                           \
+  static_assert(kPanels * 3 * HWY_MAX_BYTES / sizeof(S) * detail::kPackedDepth <= detail::kPackedNumbers<S>); \
   void panels_##name##_##S(const PanelProduct<S>& product) { name<PanelLayout<S>, S>(product, product.packed); }
-static_assert(kPanels * 3 * HWY_MAX_BYTES / sizeof(float) <= 2 * PanelRows<float>::kWidth);  // of kPackedNumbers
 TOCCA_PRODUCT(a_b, float)
 TOCCA_PRODUCT(a_b, double)
 TOCCA_PRODUCT(a_bt, float)

@@ -1,5 +1,6 @@
-/// Large matrix products by own kernels: nothing is packed but B, and C is written once for every 512 terms of its
-/// sums. The bits of a number of C do not depend on which other rows and columns are computed with it.
+/// Large matrix products by own kernels: at most B is packed, and C is written once for 512 terms of its sums, in
+/// panels for 144 and with Aᵀ B for 128. The bits of a number of C do not depend on which other rows and columns are
+/// computed with it.
 #pragma once
 
 #include "tocca/linalg/product.h"

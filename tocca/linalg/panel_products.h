@@ -1,5 +1,6 @@
-/// Products of matrices in panels (core/panels.h) by own kernels, single-threaded. Dimensions may be zero. What lies behind C's
-/// last columns in their panel has no meaning afterwards. All throw InputError where shapes do not agree, or a matrix that has to lie in panels does not.
+/// Products of matrices in panels (core/panels.h) by own kernels, single-threaded. Dimensions may be zero. What lies
+/// behind C's last columns in their panel has no meaning afterwards. All throw InputError where shapes do not agree, or
+/// a matrix that has to lie in panels does not.
 #pragma once
 
 #include "tocca/core/panels.h"
@@ -7,8 +8,7 @@
 
 namespace tocca {
 
-/// Numbers that the products with B row by row need a place for, at a boundary of cache lines: in large pages they are
-/// up to a tenth faster.
+/// Numbers that the products with B row by row need a place for, at a boundary of cache lines.
 template <class S>
 inline constexpr Index kPackedNumbers = static_cast<Index>(detail::kPackedNumbers<S>);
 

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "tocca/core/fixed_length_vectors.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tocca/ops/column_kernels.cpp"
 #include <hwy/foreach_target.h>
@@ -33,9 +35,6 @@ struct Strip {
     Strip s;
     for (std::size_t q = 0; q < kVectors; ++q) s.v[q] = hn::LoadU(d, from + q * hn::Lanes(d));
     return s;
-  }
-  HWY_INLINE void store(D d, S* to) const {
-    for (std::size_t q = 0; q < kVectors; ++q) hn::StoreU(v[q], d, to + q * hn::Lanes(d));
   }
   // to ← to + this.
   HWY_INLINE void add_to(D d, S* to) const {

@@ -6,7 +6,6 @@
 #include "tocca/ops/columns.h"
 
 namespace tocca {
-
 namespace {
 
 static_assert(kSmallBatch == kFewRows);  // their kernels read rows
@@ -19,8 +18,8 @@ static_assert(kGroup % kPanelColumns<float> == 0 && kGroup % kPanelColumns<doubl
 // Calls task(first row, rows, first column, columns, place for what is packed) for parts of a product y in panels, and
 // done() for columns whose rows are all there. Several threads share rows, of which there are more than columns.
 template <class S>
-void over_panels(const PanelMap<S>& y, Workspace& work, const Pieces& pieces,
-                 FunctionRef<void(Index, Index, Index, Index, S*)> task, ColumnsDone done) {
+void make_product(const PanelMap<S>& y, Workspace& work, const Pieces& pieces,
+                  FunctionRef<void(Index, Index, Index, Index, S*)> task, ColumnsDone done) {
   const Workspace::Frame frame(work);
   const Index m = y.rows(), n = y.cols();
   if (pieces.cut() || m * kGroup * static_cast<Index>(sizeof(S)) > kGroupBytes) {
@@ -69,7 +68,7 @@ void dense_forward(PanelMap<const S> x, ConstMatrixRef<S> weight, PanelMap<S> y,
     multiply_panels<S>(x.middle_rows(row, rows), weight.middleCols(first, count),
                        y.middle_rows(row, rows).middle_columns(first, count), packed);
   };
-  over_panels<S>(y, work, pieces, task, done);
+  make_product<S>(y, work, pieces, task, done);
 }
 
 template <class S>
@@ -101,7 +100,7 @@ void dense_backward_input(PanelMap<const S> dy, ConstMatrixRef<S> weight, PanelM
     multiply_panels_a_bt<S>(dy.middle_rows(row, rows), weight.middleRows(first, count),
                             dx.middle_rows(row, rows).middle_columns(first, count), packed);
   };
-  over_panels<S>(dx, work, pieces, task, done);
+  make_product<S>(dx, work, pieces, task, done);
 }
 
 #define TOCCA_INSTANTIATE(S)                                                                                          \

@@ -16,6 +16,8 @@ void dense_forward(ConstMatrixRef<S> x, ConstMatrixRef<S> weight, ConstRowRef<S>
 /// Called for columns first ... first + count − 1 of a product once they are there, and perhaps still in cache. All
 /// columns are handed over, each once, perhaps from several threads at a time.
 using ColumnsDone = FunctionRef<void(Index first, Index count)>;
+/// Nobody waits for them.
+inline constexpr auto kNothing = [](Index, Index) {};
 
 /// The same without a bias, where both lie row by row or both in panels. What lies between is taken from `work` and
 /// given back.
@@ -38,8 +40,5 @@ void dense_backward_input(ConstMatrixRef<S> dy, ConstMatrixRef<S> weight, Matrix
 template <class S>
 void dense_backward_input(PanelMap<const S> dy, ConstMatrixRef<S> weight, PanelMap<S> dx, Workspace& work,
                           const Pieces& pieces, ColumnsDone done);
-/// Bytes that these take from `work` at least.
-template <class S>
-inline constexpr std::size_t kDenseBytes = static_cast<std::size_t>(kPackedNumbers<S>) * sizeof(S);
 
 }  // namespace tocca

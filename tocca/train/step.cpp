@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <new>
 
 #include "tocca/core/denormals.h"
 #include "tocca/ops/dense.h"
@@ -43,9 +42,7 @@ TrainingStep<S>::TrainingStep(Network<S>& network, const Objective& objective, I
   const Index widest = std::max(shape.hidden_layers > 0 ? shape.hidden_size : Index{0}, shape.encoder_outputs());
   const Index lines = 2 * std::min(capacity, kSmallBatch) + kWeightRows * Pieces{&context_}.threads();
   for (Index v = 0; v < network.views(); ++v) {
-    const std::size_t dense = capacity > kSmallBatch ? kDenseBytes<S> : 0;
-    scratch_[static_cast<std::size_t>(v)].work.reserve(
-        std::max(dense, static_cast<std::size_t>(lines * widest) * sizeof(S)));
+    scratch_[static_cast<std::size_t>(v)].work.reserve(static_cast<std::size_t>(lines * widest) * sizeof(S));
     passes_.emplace_back(network, v, capacity);
     heads_.emplace_back(network.shape, v);
   }
@@ -183,8 +180,7 @@ void TrainingStep<S>::first_products(const Job& job) {
     ViewPass<S>& pass = passes_[static_cast<std::size_t>(part.view)];
     const auto weights = network_.parameters[network_.encoder(part.view).hidden.front().weight];
     dense_forward<S>(pass.arrange(part.first, part.count), weights.middleRows(part.first, part.count),
-                     input_layers_.target(part, pass.first_product()), scratch_[task].work, job.pieces,
-                     [](Index, Index) {});
+                     input_layers_.target(part, pass.first_product()), scratch_[task].work, job.pieces, kNothing);
   };
   const auto each_part = [&](auto work) {
     input_layers_.each_part(context_, [&](const InputPart& part, std::size_t task) {

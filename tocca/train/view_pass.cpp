@@ -8,9 +8,6 @@
 namespace tocca {
 namespace {
 
-// Columns of a product that nobody waits for.
-constexpr auto nothing = [](Index, Index) {};
-
 Rng view_stream(const Rng& rng, Index view) { return rng.split("view", static_cast<std::uint64_t>(view)); }
 
 template <class S>
@@ -46,7 +43,6 @@ ViewPass<S>::ViewPass(const Network<S>& network, Index view, Index capacity)
     return capacity > kSmallBatch ? BatchPanels<S>(memory_, capacity, columns) : BatchPanels<S>();
   };
   x_ = matrix(shape.inputs[static_cast<std::size_t>(view)]);
-  if (capacity > kSmallBatch) work_.reserve(kDenseBytes<S>);
   x_panels_ = panels(x_.cols());
   a_ = matrix(shape.components);
   dz_ = matrix(shape.components);
@@ -112,7 +108,7 @@ void ViewPass<S>::forward(Network<S>& network, double rate, const Rng& rng, cons
   hidden_.forward(network, x, rate, view_stream(rng, view_), work_, pieces, has_product);
   const EncoderSlots& e = network.encoder(view_);
   const RowVector<S> none;
-  dense_forward<S>(hidden_.output(), network.parameters[e.output_weight], top(linear_), work_, pieces, nothing);
+  dense_forward<S>(hidden_.output(), network.parameters[e.output_weight], top(linear_), work_, pieces, kNothing);
   batch_norm_forward<S>(top(linear_), none, none, output_norm_, encoded(), pieces);
   if (has_private()) top(a_) = encoded().leftCols(a_.cols());
   if (!encoded_gradient_.empty()) top(encoded_gradient_).setZero();
@@ -149,7 +145,7 @@ double ViewPass<S>::reconstruction(Network<S>& network, double weight, double ra
   decoder_->update_statistics(network);
   MatrixMap<S> d = top(decoded_);
   const PanelMap<S> product = place(d, decoded_panels_);
-  dense_forward<S>(decoder_->output(), p[e.decoder_weight], product, work_, pieces, nothing);
+  dense_forward<S>(decoder_->output(), p[e.decoder_weight], product, work_, pieces, kNothing);
   if (product.in_panels()) copy_panels<S>(product, d);
   // The mean of the squares, as mean_squared_error() has it, without a copy of the columns as double.
   d -= top(clean_);

@@ -81,7 +81,7 @@ class ViewPass {
   Index rows_ = 0;
   bool whitens_;
   bool projects_;     // z is another matrix than a
-  Workspace memory_;  // of every BatchMatrix here and in the stacks
+  Workspace memory_;  // of every BatchMatrix and BatchPanels here and in the stacks
   BatchMatrix<S> x_;
   BatchPanels<S> x_panels_;  // of large batches
   BatchMatrix<S> clean_;     // as x before perturbation, to reconstruct
