@@ -38,6 +38,9 @@ const Size kSizes[] = {
     {"OneView", {40}, 700, 130},
     {"TwoViews", {40, 41}, 2100, 130},
     {"UnequalAndCut", {410, 7}, 2100, 30, true},
+    // In panels, but not cut; with a small view beside a large one.
+    {"Large", {40, 60}, 300, 130},
+    {"LargeAndSmall", {60, 50}, 200, 100, false, {100, 5}, true},
     // Layers that are worth sharing with threads that have no view.
     {"OneSmallBatch", {410}, 90, 200},
     // Views of which one is much wider.
