@@ -20,6 +20,7 @@ inline constexpr Index kPanelColumns = 192 / static_cast<Index>(sizeof(S));
 
 /// Batches of up to so many rows lie row by row, larger ones in panels.
 inline constexpr Index kSmallBatch = 128;
+inline constexpr bool lies_in_panels(Index rows) { return rows > kSmallBatch; }
 
 /// Looks at a matrix (m × d) that lies row by row, or in panels: columns 0 ... w − 1 row by row, behind them the next
 /// w, and so on. The last panel has room for as many columns as the others; what is there has no meaning. A matrix
@@ -116,6 +117,7 @@ class PanelMap {
         columns_(columns),
         stride_(std::max(stride, columns)),
         width_(std::max<Index>(columns, 1)) {}
+
   T* data_ = nullptr;
   Index rows_ = 0, columns_ = 0, stride_ = 0, width_ = 1, jump_ = 0;
   bool in_panels_ = false;
@@ -135,7 +137,7 @@ void add_panels(PanelMap<const S> from, PanelMap<S> to) {
                   [&](Index first, Index count) { to.part(first, count) += from.part(first, count); });
 }
 
-/// A place for what a network makes of a batch, in memory that a workspace has handed out for good: row by row for
+/// A place for what a network makes of a batch, in memory that a workspace has handed out: row by row for
 /// small batches, in panels for large ones. Copies are the same place.
 template <class S>
 class BatchPanels {
@@ -149,15 +151,14 @@ class BatchPanels {
 
   /// Numbers that such a place has.
   static Index room(Index capacity, Index columns) {
-    return capacity > kSmallBatch ? PanelMap<S>::room(capacity, columns) : capacity * columns;
+    return lies_in_panels(capacity) ? PanelMap<S>::room(capacity, columns) : capacity * columns;
   }
 
   [[nodiscard]] PanelMap<S> top(Index rows) const {
     assert(rows <= capacity_);
-    if (rows > kSmallBatch) return PanelMap<S>::in_panels(data_, rows, columns_);
+    if (lies_in_panels(rows)) return PanelMap<S>::in_panels(data_, rows, columns_);
     return MatrixMap<S>(data_, rows, columns_);
   }
-  [[nodiscard]] Index cols() const { return columns_; }
 
  private:
   S* data_ = nullptr;

@@ -112,6 +112,7 @@ struct RowLayout {
 template <class S>
 struct PanelLayout {
   using Columns = PanelsWithin<S>;
+  static constexpr std::size_t kWidth = PanelRows<S>::kWidth;
   // Short sums: a packed panel of B stays in the first-level cache.
   static std::size_t depth(std::size_t k) {
     constexpr std::size_t kMost = detail::kPackedDepth / kWidth;
@@ -119,7 +120,6 @@ struct PanelLayout {
     const std::size_t panels = divide_up(k, kWidth);
     return divide_up(panels, divide_up(panels, kMost)) * kWidth;
   }
-  static constexpr std::size_t kWidth = PanelRows<S>::kWidth;
   static ByPanels<S> left(const PanelProduct<S>& p, std::size_t row, std::size_t first) { return {p.a, row, first}; }
   static FetchBlock fetch(const PanelProduct<S>& p, std::size_t row, std::size_t rows, std::size_t first,
                           std::size_t count) {

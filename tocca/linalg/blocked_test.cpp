@@ -3,22 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <string_view>
 #include <tuple>
 
 #include "tocca/core/matrix.h"
-#include "tocca/core/rng.h"
 #include "tocca/linalg/blas.h"
-#include "tocca/testing/matchers.h"
+#include "tocca/linalg/test_products.h"
 
 namespace tocca {
 namespace {
 
-template <class S>
-Matrix<S> random(Index rows, Index cols, std::string_view name) {
-  Rng rng = Rng(4).split(name);
-  return tocca::testing::random_matrix(rng, rows, cols).template cast<S>();
-}
+using tocca::testing::random;
+using tocca::testing::rounding_of_sums;
 
 template <class S>
 detail::Product<S> product(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha, bool add) {
@@ -47,9 +42,7 @@ TYPED_TEST(BlockedTest, ProductsEqualTheirDefinitionsForEveryRemainder) {
           Matrix<S> c = old, ct = old;
           detail::blocked_a_b(product<S>(a, b, c, S(1.5), add));
           detail::blocked_a_bt(product<S>(a, bt, ct, S(1.5), add));
-          // Partial sums of j products of normal numbers are about √j, and so many last places are rounded off: all k
-          // roundings together about k/3. The largest of the deviations is some five times that.
-          const double tolerance = 4 * std::numeric_limits<S>::epsilon() * static_cast<double>(k + 8);
+          const double tolerance = rounding_of_sums<S>(k);
           ASSERT_LT((c.template cast<double>() - want).cwiseAbs().maxCoeff(), tolerance) << m << " " << n << " " << k;
           ASSERT_EQ(c, ct) << m << " " << n << " " << k;
         }

@@ -3,22 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "tocca/core/error.h"
-#include "tocca/core/rng.h"
-#include "tocca/testing/matchers.h"
+#include "tocca/linalg/test_products.h"
 
 namespace tocca {
 namespace {
 
-template <class S>
-Matrix<S> random(Index rows, Index columns, std::string_view name) {
-  Rng rng = Rng(9).split(name);
-  return tocca::testing::random_matrix(rng, rows, columns).template cast<S>();
-}
+using tocca::testing::random;
+using tocca::testing::rounding_of_sums;
 
 constexpr int kBeyond = 12345;
 
@@ -70,8 +65,7 @@ TYPED_TEST(PanelProducts, EqualTheirDefinitionsForEveryRemainder) {
   for (const Index m : {1, 7, 129, 150}) {
     for (const Index n : {1, 20, 48, 49, 96, 203}) {
       for (const Index k : {1, 24, 50, 144, 145, 300}) {
-        // Partial sums of j products of normal numbers are about √j (see blocked_test.cpp).
-        const double tolerance = 4 * std::numeric_limits<S>::epsilon() * static_cast<double>(k + 8);
+        const double tolerance = rounding_of_sums<S>(k);
         const Matrix<S> a = random<S>(m, k, "a"), b = random<S>(k, n, "b"), bt = b.transpose();
         const Matrix<double> want = a.template cast<double>() * b.template cast<double>();
         const auto error = [&](const Matrix<S>& c) { return (c.template cast<double>() - want).cwiseAbs().maxCoeff(); };

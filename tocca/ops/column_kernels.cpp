@@ -70,17 +70,22 @@ HWY_INLINE void clear(S* x, std::size_t d) {
   std::fill_n(x, d, S(0));
 }
 
+// The sums of `rows` rows.
+template <std::size_t kVectors, class D, class S = hn::TFromD<D>>
+HWY_INLINE Strip<D, kVectors> sum_of(D t, Rows<const S> x, std::size_t rows) {
+  auto sum = Strip<D, kVectors>::zero(t);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const S* const row = x.at(i);
+    for (std::size_t q = 0; q < kVectors; ++q) sum.v[q] = hn::Add(sum.v[q], hn::LoadU(t, row + q * hn::Lanes(t)));
+  }
+  return sum;
+}
+
 template <class S>
 void sums(std::size_t m, std::size_t d, Rows<const S> x, S* total) {
   clear(total, d);
   for_blocks<S>(m, d, [&](auto t, auto vectors, std::size_t j, std::size_t first, std::size_t rows) HWY_ATTR {
-    constexpr std::size_t kVectors = decltype(vectors)::value;
-    auto sum = Strip<decltype(t), kVectors>::zero(t);
-    for (std::size_t i = first; i < first + rows; ++i) {
-      const S* const row = x.at(i, j);
-      for (std::size_t q = 0; q < kVectors; ++q) sum.v[q] = hn::Add(sum.v[q], hn::LoadU(t, row + q * hn::Lanes(t)));
-    }
-    sum.add_to(t, total + j);
+    sum_of<decltype(vectors)::value>(t, Rows<const S>{x.at(first, j), x.stride}, rows).add_to(t, total + j);
   });
 }
 
@@ -125,12 +130,8 @@ void moments(std::size_t m, std::size_t d, Rows<const S> x, S* mean, S* variance
   clear(variance, d);
   for_blocks<S>(m, d, [&](auto t, auto vectors, std::size_t j, std::size_t first, std::size_t rows) HWY_ATTR {
     constexpr std::size_t kVectors = decltype(vectors)::value;
-    auto sum = Strip<decltype(t), kVectors>::zero(t);
-    for (std::size_t i = first; i < first + rows; ++i) {
-      const S* const row = x.at(i, j);
-      for (std::size_t q = 0; q < kVectors; ++q) sum.v[q] = hn::Add(sum.v[q], hn::LoadU(t, row + q * hn::Lanes(t)));
-    }
-    merge_block<kVectors>(t, first, rows, Rows<const S>{x.at(first, j), x.stride}, sum, mean + j, variance + j);
+    const Rows<const S> block{x.at(first, j), x.stride};
+    merge_block<kVectors>(t, first, rows, block, sum_of<kVectors>(t, block, rows), mean + j, variance + j);
   });
   divide_by(m, d, variance);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tocca/linalg/blas.h"
+#include "tocca/linalg/panel_products.h"
 #include "tocca/ops/columns.h"
 
 namespace tocca {

@@ -2,8 +2,6 @@
 #pragma once
 
 #include "tocca/core/panels.h"
-#include "tocca/core/workspace.h"
-#include "tocca/linalg/panel_products.h"
 #include "tocca/ops/pieces.h"
 
 namespace tocca {

@@ -67,6 +67,17 @@ void expect_same(const Matrix<S>& got, const Matrix<S>& want, bool to_the_bit, c
   }
 }
 
+// A B, A Bᵀ and Aᵀ B, or the first of them.
+template <class S, std::size_t kProducts>
+void expect_products(const std::array<Matrix<S>, kProducts>& here, const std::array<Matrix<S>, kProducts>& best,
+                     const std::array<Matrix<S>, kProducts>& want, bool to_the_bit) {
+  const char* const names[] = {"A B", "A Bt", "At B"};
+  for (std::size_t i = 0; i < kProducts; ++i) {
+    expect_same<S>(here[i], best[i], to_the_bit, names[i]);
+    expect_same<S>(here[i], want[i], false, names[i]);
+  }
+}
+
 TEST_P(InstructionSet, MakesTheSameProducts) {
   const auto check = [&]<class S>(S) {
     for (const Index m : {1, 5, 13, 32, 50, 100}) {
@@ -81,11 +92,7 @@ TEST_P(InstructionSet, MakesTheSameProducts) {
       });
       const Matrix<S> product = a.lazyProduct(b);
       const std::array<Matrix<S>, 3> want = {product, product, a.leftCols(70).lazyProduct(few)};
-      for (std::size_t i = 0; i < 3; ++i) {
-        const char* const names[] = {"A B", "A Bt", "At B"};
-        expect_same<S>(here[i], best[i], fuses(), names[i]);
-        expect_same<S>(here[i], want[i], false, names[i]);
-      }
+      expect_products<S>(here, best, want, fuses());
     }
   };
   check(float{});
@@ -108,11 +115,8 @@ TEST_P(InstructionSet, MakesTheSameLargeProducts) {
       detail::blocked_a_bt(product(bt, c[1]));
       return c;
     });
-    const Matrix<S> want = a.lazyProduct(b);
-    for (std::size_t i = 0; i < 2; ++i) {
-      expect_same<S>(here[i], best[i], fuses(), i == 0 ? "A B" : "A Bt");
-      expect_same<S>(here[i], want, false, i == 0 ? "A B" : "A Bt");
-    }
+    const Matrix<S> product = a.lazyProduct(b);
+    expect_products<S, 2>(here, best, {product, product}, fuses());
   };
   check(float{});
   check(double{});
@@ -140,11 +144,7 @@ TEST_P(InstructionSet, MakesTheSameProductsInPanels) {
     });
     const Matrix<S> product = a.lazyProduct(b);
     const std::array<Matrix<S>, 3> want = {product, product, a.transpose().lazyProduct(dy)};
-    for (std::size_t i = 0; i < 3; ++i) {
-      const char* const names[] = {"A B", "A Bt", "At B"};
-      expect_same<S>(here[i], best[i], fuses(), names[i]);
-      expect_same<S>(here[i], want[i], false, names[i]);
-    }
+    expect_products<S>(here, best, want, fuses());
   };
   check(float{});
   check(double{});

@@ -280,7 +280,7 @@ void TrainingStep<S>::product_backward(std::size_t v, const Slot& weight, PanelM
     return;
   }
   Workspace& work = scratch_[v].work;
-  if (job.with_update && x.rows() <= kSmallBatch && dy.cols() <= kColumnsToPass) {
+  if (job.with_update && !x.in_panels() && dy.cols() <= kColumnsToPass) {
     weight_backward({weight, 0, x, dy}, dx, work, job);
     if (dx.cols() > 0) job.pieces.over_columns(dx.cols(), done);
     return;
@@ -291,7 +291,7 @@ void TrainingStep<S>::product_backward(std::size_t v, const Slot& weight, PanelM
 
 template <class S>
 void TrainingStep<S>::weight_backward(const WeightRows<S>& rows, PanelMap<S> dx, Workspace& work, const Job& job) {
-  if (job.with_update && rows.x.rows() <= kSmallBatch) return optimizer_.update(rows, dx, work, job.pieces);
+  if (job.with_update && !rows.x.in_panels()) return optimizer_.update(rows, dx, work, job.pieces);
   assert(dx.cols() == 0);
   job.pieces.over_columns(rows.x.cols(), [&](Index from, Index count) {
     const Index first = rows.first + from;

@@ -20,7 +20,7 @@ template <class S>
 Workspace memory_for(const NetworkShape& shape, Index view, Index capacity) {
   const Index inputs = shape.inputs[static_cast<std::size_t>(view)];
   const auto room = [&](Index columns) { return BatchPanels<S>::room(capacity, columns); };
-  const Index panels = capacity > kSmallBatch ? room(inputs) : 0;
+  const Index panels = lies_in_panels(capacity) ? room(inputs) : 0;
   const Index numbers = capacity * inputs + panels + 2 * (shape.hidden_layers + 1) * room(shape.hidden_size);
   Workspace memory;
   memory.reserve(static_cast<std::size_t>(numbers) * sizeof(S));
@@ -40,7 +40,7 @@ ViewPass<S>::ViewPass(const Network<S>& network, Index view, Index capacity)
   const NetworkShape& shape = network.shape;
   const auto matrix = [&](Index columns) { return BatchMatrix<S>(memory_, capacity, columns); };
   const auto panels = [&](Index columns) {
-    return capacity > kSmallBatch ? BatchPanels<S>(memory_, capacity, columns) : BatchPanels<S>();
+    return lies_in_panels(capacity) ? BatchPanels<S>(memory_, capacity, columns) : BatchPanels<S>();
   };
   x_ = matrix(shape.inputs[static_cast<std::size_t>(view)]);
   x_panels_ = panels(x_.cols());

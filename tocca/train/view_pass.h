@@ -69,7 +69,7 @@ class ViewPass {
   PanelMap<S> top(const BatchPanels<S>& m) const { return m.top(rows_); }
   // Where layers read and write what others have row by row: there, or for large batches in panels.
   PanelMap<S> place(MatrixMap<S> rows, const BatchPanels<S>& panels) const {
-    return rows_ > kSmallBatch ? top(panels) : PanelMap<S>(rows);
+    return lies_in_panels(rows_) ? top(panels) : PanelMap<S>(rows);
   }
   // That place, with the rows in it.
   PanelMap<S> brought(MatrixMap<S> rows, const BatchPanels<S>& panels, const Pieces& pieces) const;
