@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tocca/core/error.h"
+#include "tocca/linalg/matrix_unit.h"
 #include "tocca/linalg/test_products.h"
 
 namespace tocca {
@@ -47,21 +48,34 @@ class Owned {
   PanelMap<S> map_;
 };
 
-template <class S>
+// Numbers, and what multiplies them.
+template <class T, detail::MatrixUnit unit>
+struct Kind {
+  using S = T;
+  static detail::MatrixUnit here() {
+    const bool is_missing = unit == detail::MatrixUnit::kProcessor && !detail::has_matrix_unit();
+    return is_missing ? detail::MatrixUnit::kEmulated : unit;
+  }
+};
+
+template <class K>
 class PanelProducts : public ::testing::Test {
  protected:
+  using S = typename K::S;
   S* packed() { return packed_; }
 
  private:
+  detail::UseMatrixUnit unit_{K::here()};
   Workspace work_;
-  S* packed_ = work_.matrix<S>(1, kPackedNumbers<S>).data();
+  S* packed_ = work_.matrix<S>(1, packed_numbers<S>()).data();
 };
-using Scalars = ::testing::Types<float, double>;
-TYPED_TEST_SUITE(PanelProducts, Scalars);
+using Kinds = ::testing::Types<Kind<float, detail::MatrixUnit::kNone>, Kind<float, detail::MatrixUnit::kProcessor>,
+                               Kind<float, detail::MatrixUnit::kEmulated>, Kind<double, detail::MatrixUnit::kNone>>;
+TYPED_TEST_SUITE(PanelProducts, Kinds);
 
 // Panels that are full or not, parts of vectors, several blocks of sums, and a tile's last rows.
 TYPED_TEST(PanelProducts, EqualTheirDefinitionsForEveryRemainder) {
-  using S = TypeParam;
+  using S = typename TypeParam::S;
   for (const Index m : {1, 7, 129, 150}) {
     for (const Index n : {1, 20, 48, 49, 96, 203}) {
       for (const Index k : {1, 24, 50, 144, 145, 300}) {
@@ -78,7 +92,7 @@ TYPED_TEST(PanelProducts, EqualTheirDefinitionsForEveryRemainder) {
         ASSERT_TRUE(c.beyond_is_untouched() && ct.beyond_is_untouched()) << m << " " << n << " " << k;
         Owned<S> at(a.transpose()), right(b);
         Matrix<S> inner = Matrix<S>::Constant(m + 2, n + 2, none);
-        multiply_panels_at_b<S>(at.map(), right.map(), inner.block(1, 1, m, n));
+        multiply_panels_at_b<S>(at.map(), right.map(), inner.block(1, 1, m, n), this->packed());
         ASSERT_LT(error(inner.block(1, 1, m, n)), tolerance) << m << " " << n << " " << k;
         inner.block(1, 1, m, n).setZero();
         ASSERT_EQ(inner.array().isNaN().count(), 2 * (m + 2) + 2 * n) << m << " " << n << " " << k;
@@ -89,7 +103,7 @@ TYPED_TEST(PanelProducts, EqualTheirDefinitionsForEveryRemainder) {
 
 // Not on what is computed with it: pieces of a batch and columns that are made apart have the same bits.
 TYPED_TEST(PanelProducts, ANumberDependsOnItsRowAndColumnAlone) {
-  using S = TypeParam;
+  using S = typename TypeParam::S;
   const Index m = 170, k = 310, n = 200;
   const Matrix<S> b = random<S>(k, n, "b");
   Owned<S> a(random<S>(m, k, "a")), whole(Matrix<S>::Zero(m, n));
@@ -106,13 +120,13 @@ TYPED_TEST(PanelProducts, ANumberDependsOnItsRowAndColumnAlone) {
   }
   Owned<S> x(random<S>(m, 150, "x")), dy(random<S>(m, 70, "dy"));
   Matrix<S> all(150, 70), some(50, 70);
-  multiply_panels_at_b<S>(x.map(), dy.map(), all);
-  multiply_panels_at_b<S>(x.map().middle_columns(96, 50), dy.map(), some);
+  multiply_panels_at_b<S>(x.map(), dy.map(), all, this->packed());
+  multiply_panels_at_b<S>(x.map().middle_columns(96, 50), dy.map(), some, this->packed());
   EXPECT_TRUE(some == all.middleRows(96, 50));
 }
 
 TYPED_TEST(PanelProducts, EmptySumsAreZeroAndEmptyMatricesNothing) {
-  using S = TypeParam;
+  using S = typename TypeParam::S;
   Owned<S> nothing(Matrix<S>(140, 0)), c(Matrix<S>::Ones(140, 50)), no_rows(Matrix<S>(0, 5)),
       no_rows_too(Matrix<S>(0, 3));
   const Matrix<S> zero = Matrix<S>::Zero(140, 50);
@@ -122,12 +136,12 @@ TYPED_TEST(PanelProducts, EmptySumsAreZeroAndEmptyMatricesNothing) {
   multiply_panels_a_bt<S>(nothing.map(), Matrix<S>(50, 0), c.map(), this->packed());
   EXPECT_EQ(c.rows(), zero);
   Matrix<S> inner = Matrix<S>::Ones(5, 3);
-  multiply_panels_at_b<S>(no_rows.map(), no_rows_too.map(), inner);
+  multiply_panels_at_b<S>(no_rows.map(), no_rows_too.map(), inner, this->packed());
   EXPECT_TRUE(inner.isZero(0));
 }
 
 TYPED_TEST(PanelProducts, WrongShapesAndLayoutsAreErrors) {
-  using S = TypeParam;
+  using S = typename TypeParam::S;
   Owned<S> a(Matrix<S>::Ones(4, 5)), c(Matrix<S>::Ones(4, 6));
   const Matrix<S> b = Matrix<S>::Ones(5, 6), other = Matrix<S>::Ones(6, 6);
   Matrix<S> by_rows = Matrix<S>::Ones(4, 6), inner = Matrix<S>::Ones(5, 6);
@@ -135,8 +149,8 @@ TYPED_TEST(PanelProducts, WrongShapesAndLayoutsAreErrors) {
   EXPECT_THROW(multiply_panels<S>(a.map(), b, a.map(), this->packed()), InputError);
   EXPECT_THROW(multiply_panels<S>(a.map(), b, by_rows, this->packed()), InputError);
   EXPECT_THROW(multiply_panels_a_bt<S>(a.map(), other, c.map(), this->packed()), InputError);
-  EXPECT_THROW(multiply_panels_at_b<S>(a.map(), c.map(), by_rows), InputError);
-  EXPECT_THROW(multiply_panels_at_b<S>(a.map(), by_rows, inner), InputError);
+  EXPECT_THROW(multiply_panels_at_b<S>(a.map(), c.map(), by_rows, this->packed()), InputError);
+  EXPECT_THROW(multiply_panels_at_b<S>(a.map(), by_rows, inner, this->packed()), InputError);
 }
 
 }  // namespace

@@ -38,6 +38,10 @@ inline constexpr std::size_t kPackedDepth = 144;
 template <class S>
 inline constexpr std::size_t kPackedNumbers = kPackedDepth * 2 * PanelRows<S>::kWidth;
 
+/// Columns of a product in panels that are made for all rows before the next ones, so that who is waiting for them
+/// finds them in a cache: whole panels.
+inline constexpr std::size_t kColumnsTogether = 96;
+
 /// C ← A op(B) where A and C lie in panels.
 template <class S>
 struct PanelProduct {
@@ -45,7 +49,7 @@ struct PanelProduct {
   PanelRows<const S> a;
   Rows<const S> b;
   PanelRows<S> c;
-  S* packed;  ///< place for what is packed of B (kPackedNumbers)
+  S* packed;  ///< place for what is packed, kPackedNumbers (linalg/split_products.h: split_room()) of them
 };
 
 /// C ← Aᵀ B where A and B lie in panels.
@@ -54,6 +58,7 @@ struct InnerPanelProduct {
   std::size_t m, k, n;
   PanelRows<const S> a, b;
   Rows<S> c;
+  S* packed;  ///< as above
 };
 
 }  // namespace tocca::detail

@@ -1,9 +1,6 @@
 #include "tocca/ops/dense.h"
 
-#include <algorithm>
-
 #include "tocca/linalg/blas.h"
-#include "tocca/linalg/panel_products.h"
 #include "tocca/ops/columns.h"
 
 namespace tocca {
@@ -11,30 +8,17 @@ namespace {
 
 static_assert(kSmallBatch == kFewRows);  // their kernels read rows
 
-// Columns of a product that are made for all rows of a batch and then worked on while they are in the second-level
-// cache, and so many bytes of them fit: whole panels.
-constexpr Index kGroup = 96, kGroupBytes = 1 << 20;
-static_assert(kGroup % kPanelColumns<float> == 0 && kGroup % kPanelColumns<double> == 0);
-
-// Calls task(first row, rows, first column, columns, place for what is packed) for parts of a product y in panels, and
-// done() for columns whose rows are all there. Several threads share rows, of which there are more than columns.
+// Calls task(first row, rows, place for what is packed, done) for parts of a product y in panels, which calls done()
+// for columns once they are there. Several threads share rows, of which there are more than columns.
 template <class S>
 void make_product(const PanelMap<S>& y, Workspace& work, const Pieces& pieces,
-                  FunctionRef<void(Index, Index, Index, Index, S*)> task, ColumnsDone done) {
+                  FunctionRef<void(Index, Index, S*, ColumnsDone)> task, ColumnsDone done) {
   const Workspace::Frame frame(work);
-  const Index m = y.rows(), n = y.cols();
-  if (pieces.cut() || m * kGroup * static_cast<Index>(sizeof(S)) > kGroupBytes) {
-    MatrixMap<S> packed = work.matrix<S>(pieces.threads(), kPackedNumbers<S>);
-    pieces.over_rows(m,
-                     [&](Index first, Index count) { task(first, count, 0, n, packed.row(pieces.thread()).data()); });
-    return pieces.over_columns(n, done);
-  }
-  S* const packed = work.matrix<S>(1, kPackedNumbers<S>).data();
-  for (Index first = 0; first < n; first += kGroup) {
-    const Index count = std::min(kGroup, n - first);
-    task(0, m, first, count, packed);
-    done(first, count);
-  }
+  MatrixMap<S> packed = work.matrix<S>(pieces.cut() ? pieces.threads() : 1, packed_numbers<S>());
+  if (!pieces.cut()) return task(0, y.rows(), packed.data(), done);
+  pieces.over_rows(y.rows(),
+                   [&](Index first, Index count) { task(first, count, packed.row(pieces.thread()).data(), kNothing); });
+  pieces.over_columns(y.cols(), done);
 }
 
 }  // namespace
@@ -65,17 +49,27 @@ void dense_forward(PanelMap<const S> x, ConstMatrixRef<S> weight, PanelMap<S> y,
     dense_forward<S>(x.matrix(), weight, none, y.matrix(), pieces);
     return pieces.over_columns(y.cols(), done);
   }
-  const auto task = [&](Index row, Index rows, Index first, Index count, S* packed) {
-    multiply_panels<S>(x.middle_rows(row, rows), weight.middleCols(first, count),
-                       y.middle_rows(row, rows).middle_columns(first, count), packed);
+  const auto task = [&](Index first, Index count, S* packed, ColumnsDone there) {
+    multiply_panels<S>(x.middle_rows(first, count), weight, y.middle_rows(first, count), packed, there);
   };
   make_product<S>(y, work, pieces, task, done);
 }
 
 template <class S>
-void dense_backward_weight(PanelMap<const S> x, PanelMap<const S> dy, MatrixRef<S> dweight) {
-  if (x.in_panels()) return multiply_panels_at_b<S>(x, dy, dweight);
-  multiply_at_b<S>(x.matrix(), dy.matrix(), dweight);
+void dense_backward_weight(PanelMap<const S> x, PanelMap<const S> dy, MatrixRef<S> dweight, Workspace& work,
+                           const Pieces& pieces, ColumnsDone done) {
+  const Workspace::Frame frame(work);
+  const bool in_panels = x.in_panels();
+  MatrixMap<S> packed = work.matrix<S>(in_panels ? pieces.threads() : 0, packed_numbers<S>());
+  pieces.over_columns(x.cols(), [&](Index first, Index count) {
+    auto rows = dweight.middleRows(first, count);
+    if (in_panels) {
+      multiply_panels_at_b<S>(x.middle_columns(first, count), dy, rows, packed.row(pieces.thread()).data());
+    } else {
+      multiply_at_b<S>(x.middle_columns(first, count).matrix(), dy.matrix(), rows);
+    }
+    done(first, count);
+  });
 }
 
 template <class S>
@@ -97,9 +91,8 @@ void dense_backward_input(PanelMap<const S> dy, ConstMatrixRef<S> weight, PanelM
     dense_backward_input<S>(dy.matrix(), weight, dx.matrix(), pieces);
     return pieces.over_columns(dx.cols(), done);
   }
-  const auto task = [&](Index row, Index rows, Index first, Index count, S* packed) {
-    multiply_panels_a_bt<S>(dy.middle_rows(row, rows), weight.middleRows(first, count),
-                            dx.middle_rows(row, rows).middle_columns(first, count), packed);
+  const auto task = [&](Index first, Index count, S* packed, ColumnsDone there) {
+    multiply_panels_a_bt<S>(dy.middle_rows(first, count), weight, dx.middle_rows(first, count), packed, there);
   };
   make_product<S>(dx, work, pieces, task, done);
 }
@@ -108,7 +101,8 @@ void dense_backward_input(PanelMap<const S> dy, ConstMatrixRef<S> weight, PanelM
   template void dense_forward<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, ConstRowRef<S>, MatrixRef<S>, const Pieces&);  \
   template void dense_forward<S>(PanelMap<const S>, ConstMatrixRef<S>, PanelMap<S>, Workspace&, const Pieces&,        \
                                  ColumnsDone);                                                                        \
-  template void dense_backward_weight<S>(PanelMap<const S>, PanelMap<const S>, MatrixRef<S>);                         \
+  template void dense_backward_weight<S>(PanelMap<const S>, PanelMap<const S>, MatrixRef<S>, Workspace&,              \
+                                         const Pieces&, ColumnsDone);                                                 \
   template void dense_backward_bias<S>(ConstMatrixRef<S>, RowRef<S>);                                                 \
   template void dense_backward_input<S>(ConstMatrixRef<S>, ConstMatrixRef<S>, MatrixRef<S>, const Pieces&);           \
   template void dense_backward_input<S>(PanelMap<const S>, ConstMatrixRef<S>, PanelMap<S>, Workspace&, const Pieces&, \

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tocca/core/panels.h"
+#include "tocca/linalg/panel_products.h"
 #include "tocca/ops/pieces.h"
 
 namespace tocca {
@@ -11,21 +12,17 @@ template <class S>
 void dense_forward(ConstMatrixRef<S> x, ConstMatrixRef<S> weight, ConstRowRef<S> bias, MatrixRef<S> y,
                    const Pieces& pieces = {});
 
-/// Called for columns first ... first + count − 1 of a product once they are there, and perhaps still in cache. All
-/// columns are handed over, each once, perhaps from several threads at a time.
-using ColumnsDone = FunctionRef<void(Index first, Index count)>;
-/// Nobody waits for them.
-inline constexpr auto kNothing = [](Index, Index) {};
-
 /// The same without a bias, where both lie row by row or both in panels. What lies between is taken from `work` and
 /// given back.
 template <class S>
 void dense_forward(PanelMap<const S> x, ConstMatrixRef<S> weight, PanelMap<S> y, Workspace& work, const Pieces& pieces,
                    ColumnsDone done);
 
-/// dweight (in × out) ← xᵀ dy. Both lie row by row or both in panels.
+/// dweight (in × out) ← xᵀ dy. Both lie row by row or both in panels. `done` is called for rows of it. What lies
+/// between is taken from `work` and given back.
 template <class S>
-void dense_backward_weight(PanelMap<const S> x, PanelMap<const S> dy, MatrixRef<S> dweight);
+void dense_backward_weight(PanelMap<const S> x, PanelMap<const S> dy, MatrixRef<S> dweight, Workspace& work,
+                           const Pieces& pieces = {}, ColumnsDone done = kNothing);
 
 /// dbias (out) ← column sums of dy.
 template <class S>

@@ -12,6 +12,7 @@
 #include "tocca/core/rng.h"
 #include "tocca/linalg/blas.h"
 #include "tocca/linalg/blocked.h"
+#include "tocca/linalg/matrix_unit.h"
 #include "tocca/linalg/panel_products.h"
 #include "tocca/linalg/symmetric.h"
 #include "tocca/ops/nadam.h"
@@ -123,11 +124,12 @@ TEST_P(InstructionSet, MakesTheSameLargeProducts) {
 }
 
 TEST_P(InstructionSet, MakesTheSameProductsInPanels) {
-  const auto check = [&]<class S>(S) {
+  const auto check = [&]<class S>(S, detail::MatrixUnit unit) {
+    const detail::UseMatrixUnit use(unit);
     const Index m = 150, k = 310, n = 130;
     const Matrix<S> a = random<S>(m, k, "a"), b = random<S>(k, n, "b"), bt = b.transpose(), dy = random<S>(m, n, "dy");
     Workspace work;
-    S* const packed = work.matrix<S>(1, kPackedNumbers<S>).data();
+    S* const packed = work.matrix<S>(1, packed_numbers<S>()).data();
     const auto [here, best] = here_and_best(GetParam(), [&] {
       Workspace memory;
       const auto place = [&](Index columns) { return BatchPanels<S>(memory, m, columns).top(m); };
@@ -139,15 +141,16 @@ TEST_P(InstructionSet, MakesTheSameProductsInPanels) {
       std::array<Matrix<S>, 3> c = {Matrix<S>(m, n), Matrix<S>(m, n), Matrix<S>(k, n)};
       copy_panels<S>(product, c[0]);
       copy_panels<S>(transposed, c[1]);
-      multiply_panels_at_b<S>(left, right, c[2]);
+      multiply_panels_at_b<S>(left, right, c[2], packed);
       return c;
     });
     const Matrix<S> product = a.lazyProduct(b);
     const std::array<Matrix<S>, 3> want = {product, product, a.transpose().lazyProduct(dy)};
     expect_products<S>(here, best, want, fuses());
   };
-  check(float{});
-  check(double{});
+  check(float{}, detail::MatrixUnit::kNone);
+  check(float{}, detail::MatrixUnit::kEmulated);
+  check(double{}, detail::MatrixUnit::kNone);
 }
 
 TEST_P(InstructionSet, MakesTheSameUpdates) {

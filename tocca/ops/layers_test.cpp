@@ -44,7 +44,8 @@ TEST_P(LayerShapes, DenseGradientsAgreeWithCentralDifferences) {
   };
   Matrix<double> dx(m, d), dw(d, 3), db(1, 3);
   dense_backward_input<double>(g, w, dx);
-  dense_backward_weight<double>(x, g, dw);
+  Workspace work;
+  dense_backward_weight<double>(x, g, dw, work);
   dense_backward_bias<double>(g, db.row(0));
   EXPECT_LT(max_gradient_error([&](const auto& v) { return loss(v, w, b); }, x, dx), 1e-6);
   EXPECT_LT(max_gradient_error([&](const auto& v) { return loss(x, v, b); }, w, dw), 1e-6);

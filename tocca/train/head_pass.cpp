@@ -45,7 +45,7 @@ double HeadPass<S>::losses(const Network<S>& network, const Objective& objective
     const double weight = objective.head_weight(h);
     sum += weight * loss_of(h, objective, batch, pass);
     if (weight != 1) pass.outputs(h) *= static_cast<S>(weight);
-    dense_backward_weight<S>(pass.z(), pass.outputs(h), gradient.weight);
+    dense_backward_weight<S>(pass.z(), pass.outputs(h), gradient.weight, work_);
     dense_backward_bias<S>(pass.outputs(h), gradient.bias);
     dense_backward_input<S>(pass.outputs(h), p[head.weight], h == 0 ? pass.dz() : pass.head_dz());
     if (h > 0) pass.dz() += pass.head_dz();

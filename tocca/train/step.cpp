@@ -293,12 +293,11 @@ template <class S>
 void TrainingStep<S>::weight_backward(const WeightRows<S>& rows, PanelMap<S> dx, Workspace& work, const Job& job) {
   if (job.with_update && !rows.x.in_panels()) return optimizer_.update(rows, dx, work, job.pieces);
   assert(dx.cols() == 0);
-  job.pieces.over_columns(rows.x.cols(), [&](Index from, Index count) {
-    const Index first = rows.first + from;
-    dense_backward_weight<S>(rows.x.middle_columns(from, count), rows.dy,
-                             gradients_[rows.weight].middleRows(first, count));
-    if (job.with_update) optimizer_.update(rows.weight, first, count, gradients_);
-  });
+  const auto update = [&](Index first, Index count) {
+    if (job.with_update) optimizer_.update(rows.weight, rows.first + first, count, gradients_);
+  };
+  dense_backward_weight<S>(rows.x, rows.dy, gradients_[rows.weight].middleRows(rows.first, rows.x.cols()), work,
+                           job.pieces, update);
 }
 
 // Every loss of one view with its gradient with respect to Z; those of A alone come on the way back.
