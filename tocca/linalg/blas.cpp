@@ -10,6 +10,7 @@
 #include "tocca/core/error.h"
 #include "tocca/linalg/blocked.h"
 #include "tocca/linalg/skinny.h"
+#include "tocca/linalg/split_products.h"
 
 namespace tocca {
 namespace {
@@ -85,6 +86,15 @@ void run(Kernel kernel, const detail::Product<S>& product, MatrixRef<S>& c, S be
   kernel(product);
 }
 
+// A B of few rows.
+template <class S>
+void multiply_few(const detail::Product<S>& product) {
+  if constexpr (std::is_same_v<S, float>) {
+    if (detail::split_is_faster(product)) return detail::split_few_a_b(product);
+  }
+  detail::skinny_a_b(product);
+}
+
 template <class S>
 void syrk(ConstMatrixRef<S> a, MatrixRef<S> c, S alpha, S beta) {
   detail::use_one_blas_thread();
@@ -122,7 +132,7 @@ void multiply(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha,
   require_inner("multiply", a.cols(), b.rows());
   require_shape("multiply", c.rows(), c.cols(), a.rows(), b.cols());
   const auto product = product_of<S>(a.cols(), a, b, c, alpha, beta);
-  if (has_few_rows(product)) return run<S>([](const auto& p) { detail::skinny_a_b(p); }, product, c, beta);
+  if (has_few_rows(product)) return run<S>(multiply_few<S>, product, c, beta);
   if (detail::blocked_is_faster(product.k)) {
     return run<S>([](const auto& p) { detail::blocked_a_b(p); }, product, c, beta);
   }
@@ -148,7 +158,7 @@ void multiply_columns(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, 
   product.n = static_cast<std::size_t>(count);
   product.columns_before = static_cast<std::size_t>(first);
   MatrixRef<S> part = c.middleCols(first, count);
-  run<S>([](const auto& p) { detail::skinny_a_b(p); }, product, part, beta);
+  run<S>(multiply_few<S>, product, part, beta);
 }
 
 template <class S>

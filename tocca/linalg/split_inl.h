@@ -176,18 +176,50 @@ HWY_INLINE void with_tiles(F f) {
   f(tiles);
 }
 
+/// A factor of a block, one or two tiles, split before: the steps of the second lie `jump` words behind those of the
+/// first.
+class SplitFactor {
+ public:
+  SplitFactor(const std::uint32_t* first, std::size_t jump) : next_(first), jump_(jump) {}
+  /// Where the first tile's next step lies.
+  HWY_INLINE const std::uint32_t* step() {
+    const std::uint32_t* const here = next_;
+    next_ += kSplitStep;
+    return here;
+  }
+  [[nodiscard]] HWY_INLINE std::size_t jump() const { return jump_; }
+  /// Called six times a step, for what the processor can do while the unit multiplies.
+  HWY_INLINE void meanwhile() {}
+
+ private:
+  const std::uint32_t* next_;
+  std::size_t jump_;
+};
+
 /// Where a block of up to two by two tiles of the result lies: tile (i, j) at c[2 i + j].
 struct SplitTarget {
   float* c[4];
   std::size_t stride;
 };
 
-/// A block of C, kHeight × kWidth tiles ← A B, or with `add` C + A B: sums of `steps` steps. Those of the second tile
-/// of A lie `a_jump` words behind those of the first, of B `b_jump`. `meanwhile()` is called six times a step, for what
-/// the processor can do while the unit multiplies.
-template <std::size_t kHeight, std::size_t kWidth, class T, class F>
-HWY_INLINE void put_split(T& tiles, std::size_t steps, const std::uint32_t* a, std::size_t a_jump,
-                          const std::uint32_t* b, std::size_t b_jump, const SplitTarget& to, bool add, F& meanwhile) {
+/// All tiles of C ← C + the product of tiles 4 and 5 with 6 and 7, and what is done meanwhile.
+template <std::size_t kHeight, std::size_t kWidth, class T, class A, class B>
+HWY_INLINE void add_products(T& tiles, A& a, B& b) {
+  tiles.template add_product<0, 4, 6>();
+  if constexpr (kWidth > 1) tiles.template add_product<1, 4, 7>();
+  if constexpr (kHeight > 1) tiles.template add_product<2, 5, 6>();
+  if constexpr (kHeight > 1 && kWidth > 1) tiles.template add_product<3, 5, 7>();
+  a.meanwhile();
+  b.meanwhile();
+}
+
+/// A block of C, kHeight × kWidth tiles ← A B, or with `add` C + A B: sums of `steps` steps. Both factors have the
+/// members of SplitFactor.
+template <std::size_t kHeight, std::size_t kWidth, class T, class A, class B>
+HWY_INLINE void put_split(T& tiles, std::size_t steps, A& left, B& right, const SplitTarget& to, bool add) {
+  // Copies that nobody else sees stay in registers.
+  A a = left;
+  B b = right;
   const auto each = [&](auto f) HWY_ATTR {
     f.template operator()<0>();
     if constexpr (kWidth > 1) f.template operator()<1>();
@@ -201,28 +233,28 @@ HWY_INLINE void put_split(T& tiles, std::size_t steps, const std::uint32_t* a, s
       tiles.template zero<t>();
     }
   });
-  const auto left = [&](std::size_t part) HWY_ATTR {
-    tiles.template load<4>(a + part * kUnitTile, kUnitWords);
-    if constexpr (kHeight > 1) tiles.template load<5>(a + a_jump + part * kUnitTile, kUnitWords);
+  const auto load_a = [&](const std::uint32_t* h, std::size_t part) HWY_ATTR {
+    tiles.template load<4>(h + part * kUnitTile, kUnitWords);
+    if constexpr (kHeight > 1) tiles.template load<5>(h + a.jump() + part * kUnitTile, kUnitWords);
   };
-  const auto right = [&](std::size_t part) HWY_ATTR {
-    tiles.template load<6>(b + part * kUnitTile, kUnitWords);
-    if constexpr (kWidth > 1) tiles.template load<7>(b + b_jump + part * kUnitTile, kUnitWords);
-  };
-  const auto multiply = [&]() HWY_ATTR {
-    each([&]<int t>() HWY_ATTR { tiles.template add_product<t, 4 + t / 2, 6 + t % 2>(); });
-    meanwhile();
+  const auto load_b = [&](const std::uint32_t* h, std::size_t part) HWY_ATTR {
+    tiles.template load<6>(h + part * kUnitTile, kUnitWords);
+    if constexpr (kWidth > 1) tiles.template load<7>(h + b.jump() + part * kUnitTile, kUnitWords);
   };
   // Each product shares a factor with the one before.
-  for (std::size_t s = 0; s < steps; ++s, a += kSplitStep, b += kSplitStep) {
-    left(2), right(0), multiply();
-    left(1), multiply();
-    right(1), multiply();
-    left(0), multiply();
-    right(2), multiply();
-    right(0), multiply();
+  for (std::size_t s = 0; s < steps; ++s) {
+    const std::uint32_t* const ha = a.step();
+    const std::uint32_t* const hb = b.step();
+    load_a(ha, 2), load_b(hb, 0), add_products<kHeight, kWidth>(tiles, a, b);
+    load_a(ha, 1), add_products<kHeight, kWidth>(tiles, a, b);
+    load_b(hb, 1), add_products<kHeight, kWidth>(tiles, a, b);
+    load_a(ha, 0), add_products<kHeight, kWidth>(tiles, a, b);
+    load_b(hb, 2), add_products<kHeight, kWidth>(tiles, a, b);
+    load_b(hb, 0), add_products<kHeight, kWidth>(tiles, a, b);
   }
   each([&]<int t>() HWY_ATTR { tiles.template store<t>(to.c[t], to.stride); });
+  left = a;
+  right = b;
 }
 
 }  // namespace tocca::HWY_NAMESPACE

@@ -2,6 +2,7 @@
 #include "tocca/linalg/split_products.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "tocca/core/fixed_length_vectors.h"
 
@@ -21,6 +22,8 @@ namespace tocca {
 inline constexpr std::size_t kSplitSteps = 4, kSplitRows = 1024;
 inline constexpr std::size_t kSplitBlock = 2 * detail::kUnitRows;
 static_assert(detail::kColumnsTogether % kSplitBlock == 0);
+// Few rows.
+inline constexpr std::size_t kSplitFewRows = 128;
 
 }  // namespace tocca
 #endif
@@ -33,26 +36,34 @@ using detail::InnerPanelProduct;
 using detail::kColumnsTogether;
 using detail::PanelProduct;
 using detail::PanelRows;
+using detail::Product;
 
 static_assert(PanelRows<float>::kWidth % kUnitWords == 0, "the columns of a tile lie in one panel");
 
-// Copies the part of a block that exists to or from a place of its own.
+// Copies the part of a block that exists from C to a place of its own, or back.
 template <class Layout, class P>
 void copy_edge(const P& p, std::size_t row, std::size_t column, float* block, bool to_c) {
-  const std::size_t rows = std::min(kSplitBlock, p.m - row), columns = std::min(kSplitBlock, p.n - column);
-  for (std::size_t r = 0; r < rows; ++r) {
-    for (std::size_t j = 0; j < columns; ++j) {
-      float& there = *Layout::c(p, row + r, column + j);
-      float& here = block[r * kSplitBlock + j];
-      (to_c ? there : here) = to_c ? here : there;
+  const std::size_t rows = std::min(kSplitBlock, p.m - row);
+  for (std::size_t first = 0; first < kSplitBlock && column + first < p.n; first += kUnitWords) {
+    const std::size_t columns = std::min(kUnitWords, p.n - column - first);
+    for (std::size_t r = 0; r < rows; ++r) {
+      float* const there = Layout::c(p, row + r, column + first);
+      float* const here = block + r * kSplitBlock + first;
+      float* const to = to_c ? there : here;
+      const float* const from = to_c ? here : there;
+      if (columns == kUnitWords) {
+        std::memcpy(to, from, kUnitWords * sizeof(float));
+      } else {
+        std::copy_n(from, columns, to);
+      }
     }
   }
 }
 
 // A block of C at `row` and `column`, up to two by two tiles.
-template <class Layout, class T, class P>
-void put_block(T& tiles, const P& p, std::size_t row, std::size_t column, std::size_t steps, const std::uint32_t* a,
-               const std::uint32_t* b, bool add) {
+template <class Layout, class T, class P, class B>
+void put_block(T& tiles, const P& p, std::size_t row, std::size_t column, std::size_t steps, SplitFactor a, B& b,
+               bool add) {
   const bool high = p.m - row > kUnitRows, wide = p.n - column > kUnitRows;
   const std::size_t rows = high ? kSplitBlock : kUnitRows, columns = wide ? kSplitBlock : kUnitRows;
   const bool exists = row + rows <= p.m && column + columns <= Layout::columns(p);
@@ -70,19 +81,19 @@ void put_block(T& tiles, const P& p, std::size_t row, std::size_t column, std::s
   } else if (add) {
     copy_edge<Layout>(p, row, column, edge, false);
   }
-  const std::size_t jump = steps * kSplitStep;
-  const auto nothing = [] {};
   if (high && wide) {
-    put_split<2, 2>(tiles, steps, a, jump, b, jump, to, add, nothing);
+    put_split<2, 2>(tiles, steps, a, b, to, add);
   } else if (high) {
-    put_split<2, 1>(tiles, steps, a, jump, b, jump, to, add, nothing);
+    put_split<2, 1>(tiles, steps, a, b, to, add);
   } else if (wide) {
-    put_split<1, 2>(tiles, steps, a, jump, b, jump, to, add, nothing);
+    put_split<1, 2>(tiles, steps, a, b, to, add);
   } else {
-    put_split<1, 1>(tiles, steps, a, jump, b, jump, to, add, nothing);
+    put_split<1, 1>(tiles, steps, a, b, to, add);
   }
   if (!exists) copy_edge<Layout>(p, row, column, edge, true);
 }
+
+// ---- Large products in panels --------------------------------------------------------------------------------------
 
 // C ← op(A) op(B): Layout splits tiles of the factors, and says where C lies.
 template <class Layout, class P>
@@ -114,8 +125,9 @@ void multiply(const P& p, ColumnsThere done) {
             });
           }
           for (std::size_t row = 0; row < rows; row += kSplitBlock) {
-            put_block<Layout>(tiles, p, top + row, column, steps, split_a + row / kUnitRows * steps * kSplitStep,
-                              split_b, first > 0);
+            SplitFactor b(split_b, steps * kSplitStep);
+            put_block<Layout>(tiles, p, top + row, column, steps,
+                              {split_a + row / kUnitRows * steps * kSplitStep, steps * kSplitStep}, b, first > 0);
           }
           const std::size_t end = std::min(column + kSplitBlock, p.n);
           if (is_last && (end - there == kColumnsTogether || end == p.n)) {
@@ -173,6 +185,175 @@ struct AtB {
   static float* c(const P& p, std::size_t row, std::size_t column) { return p.c.at(row, column); }
 };
 
+// ---- Few rows ------------------------------------------------------------------------------------------------------
+
+struct ByRowsLayout {
+  using P = Product<float>;
+  static std::size_t columns(const P& p) { return p.n; }
+  static std::size_t stride(const P& p) { return p.c.stride; }
+  static float* c(const P& p, std::size_t row, std::size_t column) { return p.c.at(row, column); }
+};
+
+// Splits B a few steps of two tiles of columns at a time, while those before are multiplied: as many terms of all
+// columns as A is split for, then the next ones. There is a place for two times kGroup steps, which stays in the
+// first-level cache; and B, which is read in pieces of rows, is fetched before in the order of memory.
+template <std::size_t kGroup>
+class SplitAhead {
+ public:
+  static constexpr std::size_t kRoom = 2 * 2 * kGroup * kSplitStep;  // words
+
+  // meanwhile() splits so many rows of both tiles.
+  SplitAhead(const Product<float>& p, std::size_t most_terms, std::size_t rows_each, std::uint32_t* places)
+      : b_(p.b),
+        k_(p.k),
+        n_(p.n),
+        most_terms_(most_terms),
+        rows_each_(rows_each),
+        end_(std::min(most_terms, p.k)),
+        place_(places),
+        fetch_(rows_from(end_)) {
+    prepare();
+  }
+
+  // The next steps, once they are there; the ones behind them are begun.
+  HWY_INLINE const std::uint32_t* step() {
+    while (rows_left_ > 0) split_next();
+    const std::uint32_t* const here = place_;
+    place_ = odd_ ? place_ - kRoom / 2 : place_ + kRoom / 2;
+    odd_ = !odd_;
+    advance();
+    prepare();
+    return here;
+  }
+  [[nodiscard]] HWY_INLINE std::size_t jump() const { return kGroup * kSplitStep; }
+  HWY_INLINE void meanwhile() {
+    for (std::size_t i = std::min(rows_each_, rows_left_); i > 0; --i) split_next();
+  }
+
+ private:
+  static constexpr std::size_t kGroupTerms = kGroup * kUnitTerms;
+
+  [[nodiscard]] FetchBlock rows_from(std::size_t first) const {
+    const std::size_t rows = std::min(most_terms_, k_ - first);
+    return {b_.at(rows > 0 ? first : 0), b_.stride * sizeof(float), n_ * sizeof(float), rows};
+  }
+
+  HWY_INLINE void split_next() {
+    const float* const x1 = x_ + kUnitRows * b_.stride;
+    fetch_.next_lines<4>();
+    split_row(x_, x1, out_);
+    split_row(x_ + kUnitWords, x1 + kUnitWords, out_ + jump());
+    x_ += b_.stride;
+    out_ += kUnitWords;
+    if (--rows_left_ % kUnitRows != 0) return;
+    x_ += kUnitRows * b_.stride;
+    out_ += kSplitStep - kUnitTile;
+  }
+
+  // To the steps after these.
+  HWY_INLINE void advance() {
+    term_ += kGroupTerms;
+    if (term_ < end_) return;
+    term_ = begin_;
+    column_ += kSplitBlock;
+    if (column_ < n_) return;
+    column_ = 0;
+    begin_ = term_ = end_;
+    end_ = std::min(begin_ + most_terms_, k_);
+    fetch_ = rows_from(end_);
+  }
+
+  // What does not fill tiles is split at once.
+  HWY_INLINE void prepare() {
+    rows_left_ = 0;
+    if (term_ >= end_) return;
+    const std::size_t terms = std::min(kGroupTerms, end_ - term_);
+    const std::size_t whole = column_ + kSplitBlock <= n_ ? terms / kUnitTerms : 0;
+    x_ = b_.at(term_, column_);
+    out_ = place_;
+    rows_left_ = whole * kUnitRows;
+    if (whole * kUnitTerms < terms) split_edge({x_, b_.stride}, whole, terms, n_ - column_, place_);
+  }
+  HWY_NOINLINE static void split_edge(Rows<const float> b, std::size_t step, std::size_t terms, std::size_t columns,
+                                      std::uint32_t* out) {
+    for (; step * kUnitTerms < terms; ++step) {
+      for (std::size_t x = 0; x < kSplitBlock && x < columns; x += kUnitWords) {
+        split_right({b.at(step * kUnitTerms, x), b.stride}, terms - step * kUnitTerms, columns - x,
+                    out + (x / kUnitWords * kGroup + step) * kSplitStep);
+      }
+    }
+  }
+
+  Rows<const float> b_;
+  std::size_t k_, n_, most_terms_, rows_each_;
+  std::size_t begin_ = 0, end_, term_ = 0, column_ = 0;  // of the steps that are split
+  const float* x_ = nullptr;
+  std::size_t rows_left_ = 0;
+  std::uint32_t *place_, *out_ = nullptr;
+  bool odd_ = false;
+  FetchBlock fetch_;
+};
+
+// Steps that are there, while others are split.
+template <std::size_t kGroup>
+class SplitMeanwhile : public SplitFactor {
+ public:
+  SplitMeanwhile(const std::uint32_t* first, SplitAhead<kGroup>& ahead)
+      : SplitFactor(first, ahead.jump()), ahead_(&ahead) {}
+  HWY_INLINE void meanwhile() { ahead_->meanwhile(); }
+
+ private:
+  SplitAhead<kGroup>* ahead_;
+};
+
+// Rows are few enough that B is split once for all of them. The sums of up to two tiles of rows stay in registers;
+// those of more go through the first-level cache every few steps.
+template <std::size_t kTiles, std::size_t kGroup>
+void few_a_b(const Product<float>& p) {
+  constexpr std::size_t kSteps = 4, kTerms = kSteps * kUnitTerms;
+  static_assert(kSteps % kGroup == 0);
+  HWY_ALIGN std::uint32_t a[kTiles * kSteps * kSplitStep];
+  HWY_ALIGN std::uint32_t b[SplitAhead<kGroup>::kRoom];
+  const std::size_t pairs = divide_up(p.m, kSplitBlock);
+  with_tiles([&](auto& tiles) HWY_ATTR {
+    SplitAhead<kGroup> right(p, kTerms, divide_up(kUnitRows, 6 * pairs), b);
+    for (std::size_t first = 0; first < p.k; first += kTerms) {
+      const std::size_t terms = std::min(kTerms, p.k - first), steps = divide_up(terms, kUnitTerms);
+      for (std::size_t row = 0; row < p.m; row += kUnitRows) {
+        for (std::size_t s = 0; s < steps; ++s) {
+          const std::size_t term = s * kUnitTerms, second = terms - term > kUnitWords ? term + kUnitWords : term;
+          split_left({p.a.at(row, first + term), p.a.stride}, {p.a.at(row, first + second), p.a.stride}, p.m - row,
+                     terms - term, a + (row / kUnitRows * steps + s) * kSplitStep);
+        }
+      }
+      const std::size_t jump = steps * kSplitStep;
+      for (std::size_t column = 0; column < p.n; column += kSplitBlock) {
+        if constexpr (kGroup == 1) {
+          put_block<ByRowsLayout>(tiles, p, 0, column, steps, {a, jump}, right, p.add || first > 0);
+        } else {
+          for (std::size_t s = 0; s < steps; s += kGroup) {
+            const std::uint32_t* const here = right.step();
+            for (std::size_t row = 0; row < p.m; row += kSplitBlock) {
+              SplitMeanwhile<kGroup> some(here, right);
+              put_block<ByRowsLayout>(tiles, p, row, column, std::min(kGroup, steps - s),
+                                      {a + row / kUnitRows * jump + s * kSplitStep, jump}, some,
+                                      p.add || first > 0 || s > 0);
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
+void few_rows_a_b(const Product<float>& p) {
+  if (p.m <= kSplitBlock) {
+    few_a_b<2, 1>(p);
+  } else {
+    few_a_b<kSplitFewRows / kUnitRows, 4>(p);
+  }
+}
+
 // Highway dispatches functions, not templates.
 void a_b(const PanelProduct<float>& product, ColumnsThere done) { multiply<AB>(product, done); }
 void a_bt(const PanelProduct<float>& product, ColumnsThere done) { multiply<ABt>(product, done); }
@@ -196,6 +377,12 @@ void detail::split_a_b(const PanelProduct<float>& product, ColumnsThere done) {
 }
 void detail::split_a_bt(const PanelProduct<float>& product, ColumnsThere done) {
   HWY_DYNAMIC_DISPATCH(a_bt)(product, done);
+}
+HWY_EXPORT(few_rows_a_b);
+void detail::split_few_a_b(const Product<float>& product) { HWY_DYNAMIC_DISPATCH(few_rows_a_b)(product); }
+bool detail::split_is_faster(const Product<float>& p) {
+  return matrix_unit() != MatrixUnit::kNone && p.alpha == 1 && p.m >= 8 && p.m <= kSplitFewRows && p.k >= kUnitTerms &&
+         p.all_columns >= 2 * kUnitWords && p.k * p.all_columns >= 16384;
 }
 void detail::split_at_b(const InnerPanelProduct<float>& product) { HWY_DYNAMIC_DISPATCH(at_b)(product); }
 

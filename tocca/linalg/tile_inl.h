@@ -195,6 +195,24 @@ class FetchBlock {
     line_ += jump_;
   }
 
+  /// So many lines at once, of which the last of a row may lie behind it; perhaps not the very last ones.
+  template <std::size_t kLines>
+  HWY_INLINE void next_lines() {
+    if (left_ < kLines) return;
+    left_ -= kLines;
+    for (std::size_t i = 0; i < kLines; ++i)
+      __builtin_prefetch(reinterpret_cast<const void*>(line_ + i * kCacheLine), 0, 2);
+    line_ += kLines * kCacheLine;
+    if (in_row_ > kLines) {
+      in_row_ -= kLines;
+      return;
+    }
+    line_ -= (kLines - in_row_) * kCacheLine;
+    left_ += kLines - in_row_;
+    in_row_ = a_row_;
+    line_ += jump_;
+  }
+
  private:
   std::uintptr_t line_;  // not a pointer, since lines may lie beyond what is there
   std::size_t left_ = 0, in_row_ = 0, a_row_ = 0;

@@ -1,0 +1,28 @@
+/// The update of a weight matrix whose gradient is computed on the way, by the processor's matrix unit
+/// (linalg/split_inl.h).
+#pragma once
+
+#include <cstdint>
+
+#include "tocca/ops/nadam.h"
+
+namespace tocca::detail {
+
+/// Rows of weights that it works on at a time.
+inline constexpr std::size_t kSplitWeightRows = 32;
+
+/// Whether it is faster for products of this shape, if there is a unit: for up to 128 samples.
+bool split_update_is_faster(const OuterProduct<float>& gradient);
+
+/// What all rows of weights need of dy, split.
+struct SplitOuter {
+  const std::uint32_t* dy;             ///< tiles of 16 columns, with a step for 32 samples each
+  const std::uint32_t* dy_transposed;  ///< tiles of 16 samples, with a step for 32 columns each; null without dx
+};
+SplitOuter split_prepare(const OuterProduct<float>& gradient, Workspace& work);
+
+/// nadam_update() of rows `first` to before `last`.
+void split_update_rows(const NadamStep& step, const OuterProduct<float>& gradient, const NadamArrays<float>& arrays,
+                       const SplitOuter& split, std::size_t first, std::size_t last);
+
+}  // namespace tocca::detail
