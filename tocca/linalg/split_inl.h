@@ -26,7 +26,6 @@
 #include "tocca/core/rows.h"
 #include "tocca/linalg/matrix_unit.h"
 #include "tocca/linalg/tile_inl.h"
-#include "tocca/linalg/transposed_tile_inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tocca::HWY_NAMESPACE {
@@ -41,6 +40,62 @@ using detail::kUnitWords;
 constexpr std::size_t kSplitStep = 3 * kUnitTile;  // words
 
 using SplitTag = hn::CappedTag<float, kUnitWords>;
+
+// ---- Turning -------------------------------------------------------------------------------------------------------
+
+#if HWY_TARGET != HWY_SCALAR
+/// Four numbers of every fourth row, one behind the other: those at x, at x + 4 rows, and so on.
+template <class D>
+HWY_INLINE hn::Vec<D> load_blocks(D d, const float* x, std::size_t stride) {
+  if constexpr (hn::MaxLanes(D()) <= 4) {
+    return hn::LoadU(d, x);
+  } else {
+    const hn::Half<D> half;
+    return hn::Combine(d, load_blocks(half, x + hn::MaxLanes(half) * stride, stride), load_blocks(half, x, stride));
+  }
+}
+#endif
+
+/// Number j of row i of x → number i of row j of `to`, 16 by 16. Blocks of four numbers come from memory in their
+/// place, so that what is left to do is to turn four by four.
+HWY_INLINE void turn_tile(Rows<const float> x, float* to) {
+#if HWY_TARGET == HWY_SCALAR
+  for (std::size_t i = 0; i < kUnitRows; ++i) {
+    for (std::size_t j = 0; j < kUnitWords; ++j) to[j * kUnitWords + i] = *x.at(i, j);
+  }
+#else
+  const SplitTag d;
+  const std::size_t lanes = hn::Lanes(d);
+  const hn::RebindToUnsigned<SplitTag> bits;
+  const hn::Repartition<std::uint64_t, SplitTag> pairs;
+  for (std::size_t q = 0; q < kUnitRows; q += lanes) {
+    for (std::size_t j = 0; j < kUnitWords; j += 4) {
+      const auto row = [&](std::size_t i)
+                           HWY_ATTR { return hn::BitCast(bits, load_blocks(d, x.at(q + i, j), x.stride)); };
+      const auto v0 = row(0), v1 = row(1), v2 = row(2), v3 = row(3);
+      const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(bits, v0, v1));
+      const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(bits, v2, v3));
+      const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(bits, v0, v1));
+      const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(bits, v2, v3));
+      float* const out = to + j * kUnitWords + q;
+      const auto put = [&](auto v, std::size_t column)
+                           HWY_ATTR { hn::Store(hn::BitCast(d, v), d, out + column * kUnitWords); };
+      put(hn::InterleaveLower(pairs, low01, low23), 0);
+      put(hn::InterleaveUpper(pairs, low01, low23), 1);
+      put(hn::InterleaveLower(pairs, high01, high23), 2);
+      put(hn::InterleaveUpper(pairs, high01, high23), 3);
+    }
+  }
+#endif
+}
+
+/// The same for `rows` × `columns` up to 16 by 16; the rest of `columns` rows of `to` is zero.
+HWY_INLINE void turn_part(Rows<const float> x, std::size_t rows, std::size_t columns, float* to) {
+  if (rows >= kUnitRows && columns >= kUnitWords) return turn_tile(x, to);
+  for (std::size_t j = 0; j < std::min(columns, kUnitWords); ++j) {
+    for (std::size_t i = 0; i < kUnitRows; ++i) to[j * kUnitWords + i] = i < rows ? *x.at(i, j) : 0;
+  }
+}
 
 // ---- Splitting -----------------------------------------------------------------------------------------------------
 
@@ -105,18 +160,20 @@ HWY_INLINE void split_right(Rows<const float> x, std::size_t terms, std::size_t 
 HWY_INLINE void split_right_transposed(Rows<const float> x, std::size_t terms, std::size_t columns,
                                        std::uint32_t* out) {
   HWY_ALIGN float some[kUnitTerms * kUnitWords];
-  terms = std::min(terms, kUnitTerms);
-  pack_rows(SplitTag(), x, terms, std::min(columns, kUnitWords), kUnitWords, some);
+  turn_part(x, columns, terms, some);
+  if (terms > kUnitWords) turn_part({x.at(0, kUnitWords), x.stride}, columns, terms - kUnitWords, some + kUnitTile);
   split_right({some, kUnitWords}, terms, kUnitWords, out);
 }
 
 /// One step of the left factor from the transposed: row k of x is term k of 16 rows of it.
 HWY_INLINE void split_left_transposed(Rows<const float> x, std::size_t rows, std::size_t terms, std::uint32_t* out) {
   HWY_ALIGN float some[2 * kUnitTile];
-  const std::size_t first = std::min(terms, kUnitWords), second = std::min(terms - first, kUnitWords);
-  rows = std::min(rows, kUnitRows);
-  pack_rows(SplitTag(), x, rows, first, kUnitWords, some);
-  pack_rows(SplitTag(), {second > 0 ? x.at(kUnitWords) : x.data, x.stride}, rows, second, kUnitWords, some + kUnitTile);
+  turn_part(x, terms, rows, some);
+  if (terms > kUnitWords) {
+    turn_part({x.at(kUnitWords), x.stride}, terms - kUnitWords, rows, some + kUnitTile);
+  } else {
+    std::fill_n(some + kUnitTile, kUnitTile, 0.0F);
+  }
   split_rows({some, kUnitWords}, rows, {some + kUnitTile, kUnitWords}, rows, out);
 }
 

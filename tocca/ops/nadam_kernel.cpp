@@ -219,11 +219,12 @@ bool update_without_sums(const NadamStep& step, const NadamArrays<S>& arrays, co
 bool update_by_unit(const NadamStep& step, const NadamArrays<float>& arrays, const OuterProduct<float>& g,
                     Workspace& work, const Pieces& pieces) {
   if (!detail::split_update_is_faster(g)) return false;
-  const detail::SplitOuter split = detail::split_prepare(g, work);
+  const detail::SplitOuter split = detail::split_prepare(g, work, static_cast<std::size_t>(pieces.threads()));
   pieces.share(static_cast<Index>(g.rows), static_cast<Index>(detail::kSplitWeightRows),
                static_cast<Index>(g.samples * g.columns), [&](Index first, Index count) {
                  detail::split_update_rows(step, g, arrays, split, static_cast<std::size_t>(first),
-                                           static_cast<std::size_t>(first + count));
+                                           static_cast<std::size_t>(first + count),
+                                           static_cast<std::size_t>(pieces.thread()));
                });
   return true;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "tocca/core/fixed_length_vectors.h"
 #include "tocca/linalg/matrix_unit.h"
@@ -28,25 +29,20 @@ constexpr std::size_t kMostSamples = 128;
 // Steps of weights that are split at a time where samples fill more than one block: their sums go through memory then.
 constexpr std::size_t kTogether = 4;
 
-// Splits rows of weights a few steps at a time, while those before are multiplied, and fetches what the next rows need.
+// Splits rows of weights a few steps at a time, while those before are multiplied.
 template <std::size_t kGroup>
 class SplitWeights {
  public:
   static constexpr std::size_t kRoom = 2 * 2 * kGroup * kSplitStep;  // words
 
-  // `rows` of them exist. meanwhile() splits `rows_each` of both tiles and fetches `lines_each` lines.
+  // `rows` of them exist. meanwhile() splits `rows_each` of both tiles.
   SplitWeights(Rows<const float> weights, std::size_t rows, std::size_t columns, std::size_t rows_each,
-               std::size_t lines_each, const Fetch<3>& fetch, std::uint32_t* places)
-      : weights_(weights),
-        rows_(rows),
-        columns_(columns),
-        rows_each_(rows_each),
-        lines_each_(lines_each),
-        place_(places),
-        fetch_(fetch) {
+               std::uint32_t* places)
+      : weights_(weights), rows_(rows), columns_(columns), rows_each_(rows_each), place_(places) {
     prepare();
   }
 
+  // The next steps, once they are there; the ones behind them are begun.
   HWY_INLINE const std::uint32_t* step() {
     while (rows_left_ > 0) split_next();
     const std::uint32_t* const here = place_;
@@ -59,9 +55,7 @@ class SplitWeights {
   [[nodiscard]] HWY_INLINE std::size_t jump() const { return kGroup * kSplitStep; }
   HWY_INLINE void meanwhile() {
     for (std::size_t i = std::min(rows_each_, rows_left_); i > 0; --i) split_next();
-    for (std::size_t i = 0; i < lines_each_; ++i) fetch_.next();
   }
-  [[nodiscard]] const Fetch<3>& fetch() const { return fetch_; }
 
  private:
   HWY_INLINE void split_next() {
@@ -98,13 +92,12 @@ class SplitWeights {
   }
 
   Rows<const float> weights_;
-  std::size_t rows_, columns_, rows_each_, lines_each_;
+  std::size_t rows_, columns_, rows_each_;
   std::size_t column_ = 0;  // of the steps that are split
   const float* x_ = nullptr;
   std::size_t rows_left_ = 0;
   std::uint32_t *place_, *out_ = nullptr;
   bool odd_ = false;
-  Fetch<3> fetch_;
 };
 
 // Steps of weights that are there, while others are split.
@@ -116,6 +109,58 @@ class WeightsMeanwhile : public SplitFactor {
 
  private:
   SplitWeights<kTogether>* ahead_;
+};
+
+using StepConstants = Constants<SplitTag>;
+
+// A right factor, while the weights whose gradient was made before are updated, 16 at a time.
+class UpdateMeanwhile : public SplitFactor {
+ public:
+  // meanwhile() updates `each` times 16. `behind` is how many weights further on the next rows lie.
+  UpdateMeanwhile(const StepConstants& constants, std::size_t each, std::size_t behind)
+      : SplitFactor(nullptr, 0), constants_(&constants), each_(each), behind_(behind) {}
+
+  // What is multiplied next.
+  void multiply(const std::uint32_t* first, std::size_t jump) { static_cast<SplitFactor&>(*this) = {first, jump}; }
+  // What is updated next: `times` 16.
+  void update(const NadamArrays<float>& arrays, const float* gradient, std::size_t times) {
+    arrays_ = arrays;
+    gradient_ = gradient;
+    left_ = times;
+  }
+  HWY_INLINE void meanwhile() {
+    for (std::size_t i = std::min(each_, left_); i > 0; --i) next();
+  }
+  void finish() {
+    while (left_ > 0) next();
+  }
+
+ private:
+  HWY_INLINE void next() {
+    const SplitTag d;
+    // Rows are multiplied while those before are updated: their moments are needed next, and the weights behind them.
+    // Not pointers, since they may lie behind the end.
+    const auto ahead = [&](const float* array, std::size_t groups) HWY_ATTR {
+      const auto line = reinterpret_cast<std::uintptr_t>(array) + groups * behind_ * sizeof(float);
+      __builtin_prefetch(reinterpret_cast<const void*>(line), 0, 2);
+    };
+    ahead(arrays_.parameters, 2);
+    ahead(arrays_.first, 1);
+    ahead(arrays_.second, 1);
+    for (std::size_t j = 0; j < kUnitWords; j += hn::Lanes(d)) {
+      update_vector(d, *constants_, hn::Load(d, gradient_ + j), arrays_.parameters + j, arrays_.first + j,
+                    arrays_.second + j);
+    }
+    gradient_ += kUnitWords;
+    arrays_ = {arrays_.parameters + kUnitWords, arrays_.first + kUnitWords, arrays_.second + kUnitWords};
+    --left_;
+  }
+
+  const StepConstants* constants_;
+  std::size_t each_, behind_;
+  NadamArrays<float> arrays_{};
+  const float* gradient_ = nullptr;
+  std::size_t left_ = 0;
 };
 
 // A block of sums in rows of `stride`, of which the unit writes whole tiles.
@@ -130,130 +175,58 @@ void put_sums(T& tiles, bool wide, std::size_t steps, A& a, B& b, float* sums, s
   }
 }
 
+// Columns `row` to `row` + `count` of dx ← the transpose of `sums`, whose rows are kMostSamples long.
+HWY_NOINLINE void put_transposed(const OuterProduct<float>& g, std::size_t row, std::size_t count, const float* sums) {
+  HWY_ALIGN float turned[kUnitTile];
+  for (std::size_t first = 0; first < count; first += kUnitRows) {
+    const std::size_t width = std::min(kUnitRows, count - first);
+    for (std::size_t sample = 0; sample < g.samples; sample += kUnitWords) {
+      turn_tile({sums + first * kMostSamples + sample, kMostSamples}, turned);
+      for (std::size_t i = 0; i < kUnitWords && sample + i < g.samples; ++i) {
+        float* const to = g.dx.at(sample + i, row + first);
+        if (width == kUnitRows) {
+          std::memcpy(to, turned + i * kUnitWords, kUnitWords * sizeof(float));
+        } else {
+          std::copy_n(turned + i * kUnitWords, width, to);
+        }
+      }
+    }
+  }
+}
+
 // Columns `row` to `row` + `count` of dx, as the transpose of W dyᵀ.
 template <class T>
 void input_gradient(T& tiles, const OuterProduct<float>& g, const float* weights, std::size_t row, std::size_t count,
-                    const std::uint32_t* dy_transposed, std::size_t lines_each, Fetch<3>& fetch) {
+                    const std::uint32_t* dy_transposed, UpdateMeanwhile& b) {
   const Rows<const float> w{weights + row * g.columns, g.columns};
   const std::size_t steps = divide_up(g.columns, kUnitTerms), jump = steps * kSplitStep;
   HWY_ALIGN float sums[kBlock * kMostSamples];
   HWY_ALIGN std::uint32_t places[SplitWeights<kTogether>::kRoom];
   if (g.samples <= kBlock) {
-    SplitWeights<1> a(w, count, g.columns, (kUnitRows + 5) / 6, lines_each, fetch, places);
-    SplitFactor b(dy_transposed, jump);
+    SplitWeights<1> a(w, count, g.columns, (kUnitRows + 5) / 6, places);
+    b.multiply(dy_transposed, jump);
     put_sums(tiles, g.samples > kUnitRows, steps, a, b, sums, kMostSamples, false);
-    fetch = a.fetch();
   } else {
     const std::size_t pairs = divide_up(g.samples, kBlock);
-    SplitWeights<kTogether> a(w, count, g.columns, divide_up(kUnitRows, 6 * pairs), divide_up(lines_each, pairs), fetch,
-                              places);
+    SplitWeights<kTogether> a(w, count, g.columns, divide_up(kUnitRows, 6 * pairs), places);
     for (std::size_t s = 0; s < steps; s += kTogether) {
       const std::uint32_t* const here = a.step();
       for (std::size_t sample = 0; sample < g.samples; sample += kBlock) {
         WeightsMeanwhile some(here, a);
-        SplitFactor b(dy_transposed + sample / kUnitRows * jump + s * kSplitStep, jump);
+        b.multiply(dy_transposed + sample / kUnitRows * jump + s * kSplitStep, jump);
         put_sums(tiles, g.samples - sample > kUnitRows, std::min(kTogether, steps - s), some, b, sums + sample,
                  kMostSamples, s > 0);
       }
     }
-    fetch = a.fetch();
   }
-  HWY_ALIGN float turned[kMostSamples * kUnitRows];
-  for (std::size_t first = 0; first < count; first += kUnitRows) {
-    pack_rows(SplitTag(), Rows<const float>{sums + first * kMostSamples, kMostSamples}, g.samples, kUnitRows, kUnitRows,
-              turned);
-    const std::size_t width = std::min(kUnitRows, count - first);
-    for (std::size_t i = 0; i < g.samples; ++i) {
-      float* const to = g.dx.at(i, row + first);
-      if (width == kUnitRows) {
-        std::memcpy(to, turned + i * kUnitRows, kUnitRows * sizeof(float));
-      } else {
-        std::copy_n(turned + i * kUnitRows, width, to);
-      }
-    }
-  }
+  put_transposed(g, row, count, sums);
 }
 
-// The constants of a step in vectors of 16, 4 and 1.
-struct AllConstants {
-  using Four = hn::CappedTag<float, 4>;
-  using One = hn::CappedTag<float, 1>;
-  explicit AllConstants(const NadamStep& step) : whole(SplitTag(), step), four(Four(), step), one(One(), step) {}
-  Constants<SplitTag> whole;
-  Constants<Four> four;
-  Constants<One> one;
-};
-
-// `columns` of some rows, in rows of `stride`; their gradients lie in rows of kBlock.
-HWY_NOINLINE void update_columns(const AllConstants& c, NadamArrays<float> a, std::size_t stride, std::size_t rows,
-                                 std::size_t columns, const float* gradient) {
-  for (std::size_t r = 0; r < rows; ++r, gradient += kBlock) {
-    std::size_t j = 0;
-    const auto fill = [&](auto d, const auto& constants) HWY_ATTR {
-      for (; j + hn::Lanes(d) <= columns; j += hn::Lanes(d)) {
-        update_vector(d, constants, hn::LoadU(d, gradient + j), a.parameters + j, a.first + j, a.second + j);
-      }
-    };
-    fill(SplitTag(), c.whole);
-    fill(AllConstants::Four(), c.four);
-    fill(AllConstants::One(), c.one);
-    a = {a.parameters + stride, a.first + stride, a.second + stride};
-  }
-}
-
-// Columns of dy, while the weights whose gradient was made before are updated and the next rows are fetched.
-class UpdateMeanwhile : public SplitFactor {
- public:
-  // meanwhile() updates `vectors_each` and fetches `lines_each` lines for each.
-  UpdateMeanwhile(const AllConstants& constants, std::size_t stride, std::size_t vectors_each, std::size_t lines_each,
-                  const Fetch<3>& fetch)
-      : SplitFactor(nullptr, 0),
-        constants_(constants.whole),
-        stride_(stride),
-        vectors_each_(vectors_each),
-        lines_each_(lines_each),
-        fetch_(fetch) {}
-
-  // What is multiplied next.
-  void multiply(const std::uint32_t* first, std::size_t jump) { static_cast<SplitFactor&>(*this) = {first, jump}; }
-  // What is updated meanwhile: rows of kBlock columns, with gradients one after the other.
-  void update(const NadamArrays<float>& arrays, std::size_t rows, const float* gradient) {
-    arrays_ = arrays;
-    gradient_ = gradient;
-    left_ = rows * kBlock / hn::Lanes(SplitTag());
-  }
-  HWY_INLINE void meanwhile() {
-    for (std::size_t i = std::min(vectors_each_, left_); i > 0; --i) next();
-  }
-  void finish() {
-    while (left_ > 0) next();
-  }
-
- private:
-  HWY_INLINE void next() {
-    const SplitTag d;
-    const std::size_t lanes = hn::Lanes(d);
-    for (std::size_t i = 0; i < lines_each_; ++i) fetch_.next();
-    update_vector(d, constants_, hn::Load(d, gradient_), arrays_.parameters, arrays_.first, arrays_.second);
-    gradient_ += lanes;
-    // The columns of a row, then the next row.
-    const std::size_t step = --left_ % (kBlock / lanes) == 0 ? stride_ - kBlock + lanes : lanes;
-    arrays_ = {arrays_.parameters + step, arrays_.first + step, arrays_.second + step};
-  }
-
-  Constants<SplitTag> constants_;
-  std::size_t stride_, vectors_each_, lines_each_;
-  NadamArrays<float> arrays_{};
-  const float* gradient_ = nullptr;
-  std::size_t left_ = 0;  // vectors
-  Fetch<3> fetch_;
-};
-
-// The gradient of rows `row` to `row` + `count` of weights, 32 columns at a time, and their update.
+// The gradient of rows `row` to `row` + `count` of weights, with room for whole tiles behind. Columns that do not fill
+// tiles come first: what is written beyond a row lies where the next one begins, and is written again.
 template <class T>
-void update_group(T& tiles, const AllConstants& constants, const OuterProduct<float>& g, const NadamArrays<float>& a,
-                  const std::uint32_t* dy, std::size_t row, std::size_t count, std::size_t lines_each,
-                  const Fetch<3>& fetch) {
+void weight_gradient(T& tiles, const OuterProduct<float>& g, const std::uint32_t* dy, std::size_t row,
+                     std::size_t count, float* gradient, UpdateMeanwhile& b) {
   const std::size_t steps = divide_up(g.samples, kUnitTerms), jump = steps * kSplitStep;
   HWY_ALIGN std::uint32_t x[2 * kMostSamples / kUnitTerms * kSplitStep];
   for (std::size_t first = 0; first < count; first += kUnitRows) {
@@ -262,28 +235,23 @@ void update_group(T& tiles, const AllConstants& constants, const OuterProduct<fl
                             g.samples - s * kUnitTerms, x + first / kUnitRows * jump + s * kSplitStep);
     }
   }
-  HWY_ALIGN float gradients[2][kBlock * kBlock];
-  const auto arrays_at = [&](std::size_t column) {
-    const std::size_t i = row * g.columns + column;
-    return NadamArrays<float>{a.parameters + i, a.first + i, a.second + i};
-  };
-  constexpr std::size_t kVectors = kBlock * kBlock / kUnitWords;
-  UpdateMeanwhile b(constants, g.columns, divide_up(kVectors, 6 * steps), lines_each, fetch);
-  for (std::size_t column = 0, at = 0; column < g.columns; column += kBlock, at = 1 - at) {
-    SplitFactor left(x, jump);
+  const auto put = [&](std::size_t column) HWY_ATTR {
+    SplitFactor a(x, jump);
     b.multiply(dy + column / kUnitRows * jump, jump);
-    put_sums(tiles, g.columns - column > kUnitRows, steps, left, b, gradients[at], kBlock, false);
-    b.finish();
-    if (g.columns - column < kBlock) {
-      update_columns(constants, arrays_at(column), g.columns, count, g.columns - column, gradients[at]);
-    } else {
-      b.update(arrays_at(column), count, gradients[at]);
-    }
-  }
-  b.finish();
+    put_sums(tiles, g.columns - column > kUnitRows, steps, a, b, gradient + column, g.columns, false);
+  };
+  const std::size_t whole = g.columns / kBlock * kBlock;
+  if (whole < g.columns) put(whole);
+  for (std::size_t column = 0; column < whole; column += kBlock) put(column);
 }
 
-SplitOuter prepare(const OuterProduct<float>& g, Workspace& work) {
+// Two times the gradients of a group of rows: a line for where the weights lie and what waits, and room for tiles
+// behind the last row.
+std::size_t group_size(const OuterProduct<float>& g) {
+  return divide_up(kBlock * (g.columns + 1), kUnitWords) * kUnitWords + kUnitWords;
+}
+
+SplitOuter prepare(const OuterProduct<float>& g, Workspace& work, std::size_t threads) {
   const std::size_t samples = divide_up(g.samples, kUnitTerms), columns = divide_up(g.columns, kUnitTerms);
   // Whole blocks, of which the second tile may not exist.
   const auto room = [&](std::size_t tiles, std::size_t steps) {
@@ -296,31 +264,53 @@ SplitOuter prepare(const OuterProduct<float>& g, Workspace& work) {
                   dy + (column / kUnitWords * samples + s) * kSplitStep);
     }
   }
-  if (!g.dx.data) return {dy, nullptr};
-  std::uint32_t* const transposed = room(g.samples, columns);
-  for (std::size_t sample = 0; sample < g.samples; sample += kUnitWords) {
+  std::uint32_t* const transposed = g.dx.data ? room(g.samples, columns) : nullptr;
+  for (std::size_t sample = 0; g.dx.data && sample < g.samples; sample += kUnitWords) {
     for (std::size_t s = 0; s < columns; ++s) {
       split_right_transposed({g.dy.at(sample, s * kUnitTerms), g.dy.stride}, g.columns - s * kUnitTerms,
                              g.samples - sample, transposed + (sample / kUnitWords * columns + s) * kSplitStep);
     }
   }
-  return {dy, transposed};
+  return {dy, transposed, work.array<float>(threads * 2 * group_size(g)).data()};
 }
 
+// While the products of a group of rows are made, the weights of the group before are updated. Gradients lie like their
+// weights in relation to the boundaries of cache lines, as in nadam_kernel.cpp; what does not fill a line at the end of
+// a group waits in front of the next group's.
 void update_rows(const NadamStep& step, const OuterProduct<float>& g, const NadamArrays<float>& a,
-                 const SplitOuter& split, std::size_t first, std::size_t last) {
-  const AllConstants constants(step);
-  const std::size_t size = g.rows * g.columns;
+                 const SplitOuter& split, std::size_t first, std::size_t last, std::size_t thread) {
+  const StepConstants constants(SplitTag(), step);
+  const hn::CappedTag<float, 1> one;
+  const auto at = [&](std::size_t i) { return NadamArrays<float>{a.parameters + i, a.first + i, a.second + i}; };
+  const std::size_t offset = reinterpret_cast<std::uintptr_t>(a.parameters) / sizeof(float) % kUnitWords;
+  const std::size_t samples = divide_up(g.samples, kUnitTerms), columns = divide_up(g.columns, kUnitTerms);
+  const std::size_t calls = 6 * samples * columns * (g.dx.data ? 2 : 1);
+  UpdateMeanwhile b(constants, divide_up(kBlock * g.columns / kUnitWords, calls), kBlock * g.columns);
+  float* room = split.gradients + thread * 2 * group_size(g);
+  float* other_room = room + group_size(g);
+  std::size_t begin = first * g.columns;  // where the gradients that wait begin
   with_tiles([&](auto& tiles) HWY_ATTR {
     for (std::size_t row = first; row < last; row += kBlock) {
       const std::size_t count = std::min(kBlock, last - row), end = (row + count) * g.columns;
-      Fetch<3> fetch({a.parameters, a.first, a.second}, end * sizeof(float),
-                     std::min(end + kBlock * g.columns, size) * sizeof(float));
-      // A third of the lines for each of the products and the update's three arrays.
-      if (g.dx.data) input_gradient(tiles, g, a.parameters, row, count, split.dy_transposed, 20, fetch);
-      update_group(tiles, constants, g, a, split.dy, row, count, g.dx.data ? 1 : 3, fetch);
+      const std::size_t past = (offset + begin) % kUnitWords;
+      float* const gradient = room + past;  // of weight number `begin`
+      if (g.dx.data) input_gradient(tiles, g, a.parameters, row, count, split.dy_transposed, b);
+      weight_gradient(tiles, g, split.dy, row, count, gradient + (row * g.columns - begin), b);
+      b.finish();
+      NoFetch nothing;
+      const auto singly = [&](std::size_t from, std::size_t to)
+                              HWY_ATTR { update_vectors(one, step, at(begin), gradient, from, to, nothing); };
+      const std::size_t alone = past == 0 ? 0 : std::min(end - begin, kUnitWords - past);
+      singly(0, alone);
+      const std::size_t times = (end - begin - alone) / kUnitWords, done = alone + times * kUnitWords;
+      b.update(at(begin + alone), gradient + alone, times);
+      if (row + count == last) singly(done, end - begin);
+      std::copy_n(gradient + done, end - begin - done, other_room);
+      begin += done;
+      std::swap(room, other_room);
     }
   });
+  b.finish();
 }
 
 }  // namespace tocca::HWY_NAMESPACE
@@ -336,13 +326,13 @@ bool detail::split_update_is_faster(const OuterProduct<float>& g) {
 
 HWY_EXPORT(prepare);
 HWY_EXPORT(update_rows);
-detail::SplitOuter detail::split_prepare(const OuterProduct<float>& gradient, Workspace& work) {
-  return HWY_DYNAMIC_DISPATCH(prepare)(gradient, work);
+detail::SplitOuter detail::split_prepare(const OuterProduct<float>& gradient, Workspace& work, std::size_t threads) {
+  return HWY_DYNAMIC_DISPATCH(prepare)(gradient, work, threads);
 }
 void detail::split_update_rows(const NadamStep& step, const OuterProduct<float>& gradient,
                                const NadamArrays<float>& arrays, const SplitOuter& split, std::size_t first,
-                               std::size_t last) {
-  HWY_DYNAMIC_DISPATCH(update_rows)(step, gradient, arrays, split, first, last);
+                               std::size_t last, std::size_t thread) {
+  HWY_DYNAMIC_DISPATCH(update_rows)(step, gradient, arrays, split, first, last, thread);
 }
 
 }  // namespace tocca

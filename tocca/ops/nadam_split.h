@@ -14,15 +14,16 @@ inline constexpr std::size_t kSplitWeightRows = 32;
 /// Whether it is faster for products of this shape, if there is a unit: for up to 128 samples.
 bool split_update_is_faster(const OuterProduct<float>& gradient);
 
-/// What all rows of weights need of dy, split.
+/// What all rows of weights need of dy, split, and room for each thread.
 struct SplitOuter {
   const std::uint32_t* dy;             ///< tiles of 16 columns, with a step for 32 samples each
   const std::uint32_t* dy_transposed;  ///< tiles of 16 samples, with a step for 32 columns each; null without dx
+  float* gradients;
 };
-SplitOuter split_prepare(const OuterProduct<float>& gradient, Workspace& work);
+SplitOuter split_prepare(const OuterProduct<float>& gradient, Workspace& work, std::size_t threads);
 
-/// nadam_update() of rows `first` to before `last`.
+/// nadam_update() of rows `first` to before `last`, in a thread with that number.
 void split_update_rows(const NadamStep& step, const OuterProduct<float>& gradient, const NadamArrays<float>& arrays,
-                       const SplitOuter& split, std::size_t first, std::size_t last);
+                       const SplitOuter& split, std::size_t first, std::size_t last, std::size_t thread);
 
 }  // namespace tocca::detail
