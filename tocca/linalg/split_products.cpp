@@ -19,7 +19,7 @@ namespace tocca {
 
 // So many steps of so many rows of A are split at a time and stay in the second-level cache, and as many steps of two
 // tiles of columns of B in the first-level one.
-inline constexpr std::size_t kSplitSteps = 4, kSplitRows = 1024;
+inline constexpr std::size_t kSplitSteps = 16, kSplitRows = 256;
 inline constexpr std::size_t kSplitBlock = 2 * detail::kUnitRows;
 static_assert(detail::kColumnsTogether % kSplitBlock == 0);
 // Few rows.
