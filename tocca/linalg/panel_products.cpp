@@ -93,6 +93,11 @@ Index packed_numbers() {
 }
 
 template <class S>
+Index columns_worth_a_call() {
+  return by_unit<S>() ? 4 * kPanelColumns<S> : kPanelColumns<S>;
+}
+
+template <class S>
 void multiply_panels(PanelMap<const S> a, ConstMatrixRef<S> b, PanelMap<S> c, S* packed, ColumnsDone done) {
   constexpr const char* kWhere = "multiply_panels";
   require(kWhere, a.cols(), b.rows(), c.rows(), c.cols(), a.rows(), b.cols());
@@ -129,6 +134,7 @@ void multiply_panels_at_b(PanelMap<const S> a, PanelMap<const S> b, MatrixRef<S>
 
 #define TOCCA_INSTANTIATE(S)                                                                                 \
   template Index packed_numbers<S>();                                                                        \
+  template Index columns_worth_a_call<S>();                                                                  \
   template void multiply_panels<S>(PanelMap<const S>, ConstMatrixRef<S>, PanelMap<S>, S*, ColumnsDone);      \
   template void multiply_panels_a_bt<S>(PanelMap<const S>, ConstMatrixRef<S>, PanelMap<S>, S*, ColumnsDone); \
   template void multiply_panels_at_b<S>(PanelMap<const S>, PanelMap<const S>, MatrixRef<S>, S*);

@@ -20,6 +20,11 @@ inline constexpr auto kNothing = [](Index, Index) {};
 template <class S>
 Index packed_numbers();
 
+/// Columns of A that a call of multiply_panels_at_b() should have at least where it makes a part of C: whole panels.
+/// The matrix unit prepares B in every call.
+template <class S>
+Index columns_worth_a_call();
+
 /// C ← A B, shapes (m × k) (k × n) → (m × n). A and C in panels.
 template <class S>
 void multiply_panels(PanelMap<const S> a, ConstMatrixRef<S> b, PanelMap<S> c, S* packed, ColumnsDone done = kNothing);

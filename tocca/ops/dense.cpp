@@ -1,5 +1,7 @@
 #include "tocca/ops/dense.h"
 
+#include <algorithm>
+
 #include "tocca/linalg/blas.h"
 #include "tocca/ops/columns.h"
 
@@ -61,7 +63,9 @@ void dense_backward_weight(PanelMap<const S> x, PanelMap<const S> dy, MatrixRef<
   const Workspace::Frame frame(work);
   const bool in_panels = x.in_panels();
   MatrixMap<S> packed = work.matrix<S>(in_panels ? pieces.threads() : 0, packed_numbers<S>());
-  pieces.over_columns(x.cols(), [&](Index first, Index count) {
+  Pieces own = pieces;
+  if (in_panels) own.columns = std::max(own.columns, columns_worth_a_call<S>());
+  own.over_columns(x.cols(), [&](Index first, Index count) {
     auto rows = dweight.middleRows(first, count);
     if (in_panels) {
       multiply_panels_at_b<S>(x.middle_columns(first, count), dy, rows, packed.row(pieces.thread()).data());
