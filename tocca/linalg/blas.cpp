@@ -86,13 +86,21 @@ void run(Kernel kernel, const detail::Product<S>& product, MatrixRef<S>& c, S be
   kernel(product);
 }
 
-// A B of few rows.
+/// Whether the processor's matrix unit is faster.
 template <class S>
-void multiply_few(const detail::Product<S>& product) {
+bool is_for_unit(const detail::Product<S>& product) {
+  if constexpr (std::is_same_v<S, float>) return detail::split_is_faster(product);
+  return false;
+}
+
+/// A B by one of our own kernels.
+template <class S>
+void multiply_own(const detail::Product<S>& product) {
   if constexpr (std::is_same_v<S, float>) {
-    if (detail::split_is_faster(product)) return detail::split_few_a_b(product);
+    if (is_for_unit(product)) return detail::split_a_b(product);
   }
-  detail::skinny_a_b(product);
+  if (has_few_rows(product)) return detail::skinny_a_b(product);
+  detail::blocked_a_b(product);
 }
 
 template <class S>
@@ -132,10 +140,8 @@ void multiply(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha,
   require_inner("multiply", a.cols(), b.rows());
   require_shape("multiply", c.rows(), c.cols(), a.rows(), b.cols());
   const auto product = product_of<S>(a.cols(), a, b, c, alpha, beta);
-  if (has_few_rows(product)) return run<S>(multiply_few<S>, product, c, beta);
-  if (detail::blocked_is_faster(product.k)) {
-    return run<S>([](const auto& p) { detail::blocked_a_b(p); }, product, c, beta);
-  }
+  if (has_few_rows(product) || is_for_unit(product) || detail::blocked_is_faster(product.k))
+    return run<S>(multiply_own<S>, product, c, beta);
   gemm<S>(CblasNoTrans, CblasNoTrans, a.cols(), a, b, c, alpha, beta);
 }
 
@@ -158,7 +164,7 @@ void multiply_columns(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, 
   product.n = static_cast<std::size_t>(count);
   product.columns_before = static_cast<std::size_t>(first);
   MatrixRef<S> part = c.middleCols(first, count);
-  run<S>(multiply_few<S>, product, part, beta);
+  run<S>(multiply_own<S>, product, part, beta);
 }
 
 template <class S>

@@ -95,13 +95,14 @@ void put_block(T& tiles, const P& p, std::size_t row, std::size_t column, std::s
 
 // ---- Large products in panels --------------------------------------------------------------------------------------
 
-// C ← op(A) op(B): Layout splits tiles of the factors, and says where C lies.
-template <class Layout, class P>
-void multiply(const P& p, ColumnsThere done) {
-  auto* const split_b = reinterpret_cast<std::uint32_t*>(p.packed);
-  std::uint32_t* const split_a = split_b + 2 * kSplitSteps * kSplitStep;
-  const std::size_t most_rows = divide_up(divide_up(p.m, divide_up(p.m, kSplitRows)), kSplitBlock) * kSplitBlock;
-  constexpr std::size_t kMostTerms = kSplitSteps * kUnitTerms;
+// C ← op(A) op(B), or with `add` C + that: Layout splits tiles of the factors, and says where C lies. Up to kSteps
+// steps of kRows rows at a time, in `memory`.
+template <class Layout, std::size_t kSteps, std::size_t kRows, class P>
+void multiply(const P& p, bool add, std::uint32_t* memory, ColumnsThere done) {
+  std::uint32_t* const split_b = memory;
+  std::uint32_t* const split_a = split_b + 2 * kSteps * kSplitStep;
+  const std::size_t most_rows = divide_up(divide_up(p.m, divide_up(p.m, kRows)), kSplitBlock) * kSplitBlock;
+  constexpr std::size_t kMostTerms = kSteps * kUnitTerms;
   const std::size_t most_terms = divide_up(divide_up(p.k, divide_up(p.k, kMostTerms)), kUnitTerms) * kUnitTerms;
   with_tiles([&](auto& tiles) HWY_ATTR {
     for (std::size_t top = 0; top < p.m; top += most_rows) {
@@ -127,7 +128,8 @@ void multiply(const P& p, ColumnsThere done) {
           for (std::size_t row = 0; row < rows; row += kSplitBlock) {
             SplitFactor b(split_b, steps * kSplitStep);
             put_block<Layout>(tiles, p, top + row, column, steps,
-                              {split_a + row / kUnitRows * steps * kSplitStep, steps * kSplitStep}, b, first > 0);
+                              {split_a + row / kUnitRows * steps * kSplitStep, steps * kSplitStep}, b,
+                              add || first > 0);
           }
           const std::size_t end = std::min(column + kSplitBlock, p.n);
           if (is_last && (end - there == kColumnsTogether || end == p.n)) {
@@ -185,10 +187,20 @@ struct AtB {
   static float* c(const P& p, std::size_t row, std::size_t column) { return p.c.at(row, column); }
 };
 
-// ---- Few rows ------------------------------------------------------------------------------------------------------
+// ---- Row by row
+// ------------------------------------------------------------------------------------------------------
 
 struct ByRowsLayout {
   using P = Product<float>;
+  static void left(const P& p, std::size_t row, std::size_t term, std::size_t rows, std::size_t terms,
+                   std::uint32_t* out) {
+    const std::size_t second = terms > kUnitWords ? term + kUnitWords : term;
+    split_left({p.a.at(row, term), p.a.stride}, {p.a.at(row, second), p.a.stride}, rows, terms, out);
+  }
+  static void right(const P& p, std::size_t term, std::size_t column, std::size_t terms, std::size_t columns,
+                    std::uint32_t* out) {
+    split_right({p.b.at(term, column), p.b.stride}, terms, columns, out);
+  }
   static std::size_t columns(const P& p) { return p.n; }
   static std::size_t stride(const P& p) { return p.c.stride; }
   static float* c(const P& p, std::size_t row, std::size_t column) { return p.c.at(row, column); }
@@ -321,9 +333,8 @@ void few_a_b(const Product<float>& p) {
       const std::size_t terms = std::min(kTerms, p.k - first), steps = divide_up(terms, kUnitTerms);
       for (std::size_t row = 0; row < p.m; row += kUnitRows) {
         for (std::size_t s = 0; s < steps; ++s) {
-          const std::size_t term = s * kUnitTerms, second = terms - term > kUnitWords ? term + kUnitWords : term;
-          split_left({p.a.at(row, first + term), p.a.stride}, {p.a.at(row, first + second), p.a.stride}, p.m - row,
-                     terms - term, a + (row / kUnitRows * steps + s) * kSplitStep);
+          ByRowsLayout::left(p, row, first + s * kUnitTerms, p.m - row, terms - s * kUnitTerms,
+                             a + (row / kUnitRows * steps + s) * kSplitStep);
         }
       }
       const std::size_t jump = steps * kSplitStep;
@@ -346,19 +357,27 @@ void few_a_b(const Product<float>& p) {
   });
 }
 
-void few_rows_a_b(const Product<float>& p) {
+void by_rows_a_b(const Product<float>& p) {
   if (p.m <= kSplitBlock) {
     few_a_b<2, 1>(p);
-  } else {
+  } else if (p.m <= kSplitFewRows) {
     few_a_b<kSplitFewRows / kUnitRows, 4>(p);
+  } else {
+    constexpr std::size_t kSteps = 4, kRows = 256;
+    HWY_ALIGN std::uint32_t memory[(kRows / kUnitRows + 2) * kSteps * kSplitStep];
+    multiply<ByRowsLayout, kSteps, kRows>(p, p.add, memory, [](std::size_t, std::size_t) {});
   }
 }
 
 // Highway dispatches functions, not templates.
-void a_b(const PanelProduct<float>& product, ColumnsThere done) { multiply<AB>(product, done); }
-void a_bt(const PanelProduct<float>& product, ColumnsThere done) { multiply<ABt>(product, done); }
+template <class Layout, class P>
+void multiply_panels(const P& p, ColumnsThere done) {
+  multiply<Layout, kSplitSteps, kSplitRows>(p, false, reinterpret_cast<std::uint32_t*>(p.packed), done);
+}
+void a_b(const PanelProduct<float>& product, ColumnsThere done) { multiply_panels<AB>(product, done); }
+void a_bt(const PanelProduct<float>& product, ColumnsThere done) { multiply_panels<ABt>(product, done); }
 void at_b(const InnerPanelProduct<float>& product) {
-  multiply<AtB>(product, [](std::size_t, std::size_t) {});
+  multiply_panels<AtB>(product, [](std::size_t, std::size_t) {});
 }
 
 }  // namespace tocca::HWY_NAMESPACE
@@ -369,20 +388,22 @@ namespace tocca {
 
 std::size_t detail::split_room() { return (kSplitRows / kUnitRows + 2) * kSplitSteps * 3 * kUnitTile; }
 
+bool detail::split_is_faster(const Product<float>& p) {
+  constexpr std::size_t kLeast = 16384;  // weights
+  return matrix_unit() != MatrixUnit::kNone && p.alpha == 1 && p.m >= 8 && p.k >= kUnitTerms &&
+         p.all_columns >= kSplitBlock && p.k * p.all_columns >= kLeast;
+}
+
 HWY_EXPORT(a_b);
 HWY_EXPORT(a_bt);
 HWY_EXPORT(at_b);
+HWY_EXPORT(by_rows_a_b);
+void detail::split_a_b(const Product<float>& product) { HWY_DYNAMIC_DISPATCH(by_rows_a_b)(product); }
 void detail::split_a_b(const PanelProduct<float>& product, ColumnsThere done) {
   HWY_DYNAMIC_DISPATCH(a_b)(product, done);
 }
 void detail::split_a_bt(const PanelProduct<float>& product, ColumnsThere done) {
   HWY_DYNAMIC_DISPATCH(a_bt)(product, done);
-}
-HWY_EXPORT(few_rows_a_b);
-void detail::split_few_a_b(const Product<float>& product) { HWY_DYNAMIC_DISPATCH(few_rows_a_b)(product); }
-bool detail::split_is_faster(const Product<float>& p) {
-  return matrix_unit() != MatrixUnit::kNone && p.alpha == 1 && p.m >= 8 && p.m <= kSplitFewRows && p.k >= kUnitTerms &&
-         p.all_columns >= 2 * kUnitWords && p.k * p.all_columns >= 16384;
 }
 void detail::split_at_b(const InnerPanelProduct<float>& product) { HWY_DYNAMIC_DISPATCH(at_b)(product); }
 

@@ -19,9 +19,9 @@ void split_a_bt(const PanelProduct<float>& product, ColumnsThere done);
 /// Aᵀ for A (k × m) and B (k × n), both in panels.
 void split_at_b(const InnerPanelProduct<float>& product);
 
-/// Whether A (m × k) and B (k × n) are faster multiplied by split_few_a_b(): for up to 128 rows, without a factor, if
-/// there is a unit. The same for all parts of a product.
+/// Whether A (m × k) and B (k × n) row by row are faster multiplied by split_a_b() than otherwise: without a factor, if
+/// there is a unit and they are not small. The same for all parts of a product.
 bool split_is_faster(const Product<float>& product);
-void split_few_a_b(const Product<float>& product);
+void split_a_b(const Product<float>& product);
 
 }  // namespace tocca::detail
