@@ -168,6 +168,13 @@ void multiply_columns(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, 
 }
 
 template <class S>
+Index columns_worth_a_call(Index m, Index k, Index n) {
+  const auto size = [](Index i) { return static_cast<std::size_t>(i); };
+  const detail::Product<S> whole{size(m), size(k), size(n), {}, {}, {}, 1, false, 0, size(n)};
+  return is_for_unit(whole) ? 128 : 48;  // the unit prepares A in every call; whole panels (linalg/tile_inl.h)
+}
+
+template <class S>
 void multiply_at_b(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha, S beta) {
   require_inner("multiply_at_b", a.rows(), b.rows());
   require_shape("multiply_at_b", c.rows(), c.cols(), a.cols(), b.cols());
@@ -204,6 +211,8 @@ template void multiply_columns<float>(ConstMatrixRef<float>, ConstMatrixRef<floa
                                       float, float);
 template void multiply_columns<double>(ConstMatrixRef<double>, ConstMatrixRef<double>, MatrixRef<double>, Index, Index,
                                        double, double);
+template Index columns_worth_a_call<float>(Index, Index, Index);
+template Index columns_worth_a_call<double>(Index, Index, Index);
 template void multiply_at_b<float>(ConstMatrixRef<float>, ConstMatrixRef<float>, MatrixRef<float>, float, float);
 template void multiply_at_b<double>(ConstMatrixRef<double>, ConstMatrixRef<double>, MatrixRef<double>, double, double);
 template void multiply_a_bt<float>(ConstMatrixRef<float>, ConstMatrixRef<float>, MatrixRef<float>, float, float);

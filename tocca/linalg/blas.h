@@ -18,6 +18,10 @@ inline constexpr Index kFewRows = 128;
 template <class S>
 void multiply_columns(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, Index first, Index count, S alpha = 1,
                       S beta = 0);
+/// Columns of C that a call of multiply_columns() should have at least, where A is m × k and C m × n.
+template <class S>
+Index columns_worth_a_call(Index m, Index k, Index n);
+
 /// C ← alpha · Aᵀ B + beta · C, shapes (k × m)ᵀ (k × n) → (m × n).
 template <class S>
 void multiply_at_b(ConstMatrixRef<S> a, ConstMatrixRef<S> b, MatrixRef<S> c, S alpha = 1, S beta = 0);

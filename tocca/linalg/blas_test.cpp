@@ -141,17 +141,17 @@ TYPED_TEST(BlasTest, ColumnsApartAreThoseOfTheWhole) {
   using S = TypeParam;
   for (const auto& [m, k, n] : {std::tuple<Index, Index, Index>{1, 300, 83}, {13, 600, 500}, {128, 70, 171}}) {
     const Matrix<S> a = this->random(m, k, "a"), b = this->random(k, n, "b"), old = this->random(m, n, "c");
-    for (const S beta : {S{0}, S{1}, S{0.5}}) {
+    for (const auto& [alpha, beta] : {std::pair<S, S>{2, 0}, {2, 1}, {2, 0.5}, {1, 0}, {1, 1}}) {
       Matrix<S> whole = old;
-      multiply<S>(a, b, whole, S{2}, beta);
+      multiply<S>(a, b, whole, alpha, beta);
       for (const auto& [first, count] : {std::pair<Index, Index>{0, n}, {0, 48}, {48, 1}, {5, 17}, {n - 35, 35}}) {
         Matrix<S> want = old, c = old;
         want.middleCols(first, count) = whole.middleCols(first, count);
-        multiply_columns<S>(a, b, c, first, count, S{2}, beta);
+        multiply_columns<S>(a, b, c, first, count, alpha, beta);
         EXPECT_EQ(c, want) << m << " " << n << " " << first << " " << count;
       }
       Matrix<S> c = old;
-      multiply_columns<S>(a, b, c, 7, 0, S{2}, beta);
+      multiply_columns<S>(a, b, c, 7, 0, alpha, beta);
       EXPECT_EQ(c, old);
     }
   }

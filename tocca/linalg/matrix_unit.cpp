@@ -37,20 +37,11 @@ bool find_matrix_unit() {
 bool find_matrix_unit() { return false; }
 #endif
 
-MatrixUnit from_environment() {
-  const char* const text = std::getenv("TOCCA_MATRIX_UNIT");
-  const std::string_view value = text != nullptr ? text : "auto";
-  if (value == "off") return MatrixUnit::kNone;
-  if (value == "emulated") return MatrixUnit::kEmulated;
-  if (value != "auto")
-    throw InputError(
-        "environment",
-        fmt::format("TOCCA_MATRIX_UNIT: got '{}', need auto, off or emulated; correct or unset it", value));
-  return has_matrix_unit() ? MatrixUnit::kProcessor : MatrixUnit::kNone;
-}
-
 MatrixUnit& current() {
-  static MatrixUnit unit = from_environment();
+  static MatrixUnit unit = [] {
+    const char* const name = std::getenv("TOCCA_MATRIX_UNIT");
+    return matrix_unit_named(name != nullptr ? name : "auto");
+  }();
   return unit;
 }
 
@@ -59,6 +50,14 @@ MatrixUnit& current() {
 bool has_matrix_unit() {
   static const bool has = find_matrix_unit();
   return has;
+}
+
+MatrixUnit matrix_unit_named(std::string_view name) {
+  if (name == "auto") return has_matrix_unit() ? MatrixUnit::kProcessor : MatrixUnit::kNone;
+  if (name == "off") return MatrixUnit::kNone;
+  if (name == "emulated") return MatrixUnit::kEmulated;
+  throw InputError("environment",
+                   fmt::format("TOCCA_MATRIX_UNIT: got '{}', need auto, off or emulated; correct or unset it", name));
 }
 
 MatrixUnit matrix_unit() { return current(); }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 namespace tocca::detail {
 
@@ -20,12 +21,14 @@ enum class MatrixUnit {
   kEmulated,  ///< the same instructions on tiles in memory: slow, the same bits
 };
 
-/// What products in single precision use: the processor's if it has one and the system lets this process use it.
-/// TOCCA_MATRIX_UNIT in the environment decides otherwise: `off`, `emulated`; `auto` is as without it. Throws
-/// InputError for anything else.
-MatrixUnit matrix_unit();
-/// Whether matrix_unit() may be kProcessor.
+/// Whether this processor has one and the system lets this process use it.
 bool has_matrix_unit();
+/// What TOCCA_MATRIX_UNIT in the environment stands for: `auto` for the processor's if there is one, `off` or
+/// `emulated`. Throws InputError for anything else.
+MatrixUnit matrix_unit_named(std::string_view name);
+/// What products in single precision use: the one that the environment names, `auto` without a name. Throws InputError
+/// for names that there are not.
+MatrixUnit matrix_unit();
 
 /// Another one while it lives; for tests, in one thread.
 class UseMatrixUnit {

@@ -389,8 +389,8 @@ namespace tocca {
 std::size_t detail::split_room() { return (kSplitRows / kUnitRows + 2) * kSplitSteps * 3 * kUnitTile; }
 
 bool detail::split_is_faster(const Product<float>& p) {
-  constexpr std::size_t kLeast = 16384;  // weights
-  return matrix_unit() != MatrixUnit::kNone && p.alpha == 1 && p.m >= 8 && p.k >= kUnitTerms &&
+  constexpr std::size_t kLeastRows = 28, kLeast = 16384;  // rows, numbers of B (docs/performance.md)
+  return matrix_unit() != MatrixUnit::kNone && p.alpha == 1 && p.m >= kLeastRows && p.k >= kUnitTerms &&
          p.all_columns >= kSplitBlock && p.k * p.all_columns >= kLeast;
 }
 

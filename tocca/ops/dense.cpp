@@ -28,12 +28,12 @@ void make_product(const PanelMap<S>& y, Workspace& work, const Pieces& pieces,
 template <class S>
 void dense_forward(ConstMatrixRef<S> x, ConstMatrixRef<S> weight, ConstRowRef<S> bias, MatrixRef<S> y,
                    const Pieces& pieces) {
-  constexpr Index kColumns = 48;  // whole panels of the product (linalg/tile_inl.h)
   if (!pieces.cut() && x.rows() <= kFewRows) {
-    pieces.share(y.cols(), kColumns, x.size(), [&](Index first, Index count) {
-      if (bias.size() > 0) y.middleCols(first, count).rowwise() = bias.segment(first, count);
-      multiply_columns<S>(x, weight, y, first, count, 1, bias.size() > 0 ? S(1) : S(0));
-    });
+    pieces.share(y.cols(), columns_worth_a_call<S>(x.rows(), x.cols(), y.cols()), x.size(),
+                 [&](Index first, Index count) {
+                   if (bias.size() > 0) y.middleCols(first, count).rowwise() = bias.segment(first, count);
+                   multiply_columns<S>(x, weight, y, first, count, 1, bias.size() > 0 ? S(1) : S(0));
+                 });
     return;
   }
   pieces.over_rows(x.rows(), [&](Index first, Index count) {

@@ -23,8 +23,8 @@ using detail::SplitOuter;
 
 // Two tiles each way: rows of weights with columns of them, or with samples.
 constexpr std::size_t kBlock = 2 * kUnitRows;
-static_assert(detail::kSplitWeightRows == kBlock);
-constexpr std::size_t kMostSamples = 128;
+static_assert(detail::kSplitWeightRows % kBlock == 0);
+constexpr std::size_t kMostSamples = detail::kMostSplitSamples;
 
 // Steps of weights that are split at a time where samples fill more than one block: their sums go through memory then.
 constexpr std::size_t kTogether = 4;
@@ -320,8 +320,9 @@ HWY_AFTER_NAMESPACE();
 namespace tocca {
 
 bool detail::split_update_is_faster(const OuterProduct<float>& g) {
-  return matrix_unit() != MatrixUnit::kNone && g.samples >= 8 && g.samples <= 128 && g.rows >= kSplitWeightRows &&
-         g.columns >= kUnitTerms && g.rows * g.columns >= 16384;
+  constexpr std::size_t kLeastSamples = 28, kLeast = 16384;  // samples, weights (docs/performance.md)
+  return matrix_unit() != MatrixUnit::kNone && g.samples >= kLeastSamples && g.samples <= kMostSplitSamples &&
+         g.rows >= kUnitTerms && g.columns >= kUnitTerms && g.rows * g.columns >= kLeast;
 }
 
 HWY_EXPORT(prepare);

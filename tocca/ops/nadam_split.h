@@ -8,10 +8,12 @@
 
 namespace tocca::detail {
 
-/// Rows of weights that it works on at a time.
-inline constexpr std::size_t kSplitWeightRows = 32;
+/// Samples that there may be.
+inline constexpr std::size_t kMostSplitSamples = 128;
+/// Rows of weights that are worth a call: the update of the last ones of a call overlaps with nothing.
+inline constexpr std::size_t kSplitWeightRows = 128;
 
-/// Whether it is faster for products of this shape, if there is a unit: for up to 128 samples.
+/// Whether it is faster for products of this shape, if there is a unit.
 bool split_update_is_faster(const OuterProduct<float>& gradient);
 
 /// What all rows of weights need of dy, split, and room for each thread.

@@ -7,16 +7,21 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "tocca/core/rng.h"
+#include "tocca/linalg/matrix_unit.h"
+#include "tocca/ops/nadam_split.h"
 #include "tocca/testing/golden.h"
 #include "tocca/testing/matchers.h"
+#include "tocca/testing/threads.h"
 
 namespace tocca {
 namespace {
 
 using tocca::testing::Golden;
+using tocca::testing::idle_context;
 using tocca::testing::max_error;
 using tocca::testing::random_matrix;
 
@@ -199,6 +204,79 @@ TEST(Nadam, ShowsWhatIsNotANumber) {
   std::vector<float> gradient(17, 1), p(17, 1), m(17, 0), v(17, std::numeric_limits<float>::quiet_NaN());
   nadam_update(step, {p.data(), m.data(), v.data()}, gradient);
   EXPECT_TRUE(std::all_of(p.begin(), p.end(), [](float x) { return std::isnan(x); }));
+}
+
+// By the matrix unit, or its emulation: what it makes is what products and an update make one after the other. Tiles
+// filled or not, with 16, 32 and more samples, rows and columns, wherever the parameters lie; nothing beside is
+// written.
+TEST(NadamByUnit, IsGradientsAndAnUpdate) {
+  using detail::MatrixUnit;
+  const MatrixUnit unit = detail::has_matrix_unit() ? MatrixUnit::kProcessor : MatrixUnit::kEmulated;
+  Rng rng(11);
+  NadamSchedule schedule;
+  const NadamStep step{{.learning_rate = 0.1}, schedule.next({.learning_rate = 0.1}), 0.01};
+  for (const auto& [samples, rows, columns, shift] : {std::array<Index, 4>{32, 128, 128, 0},
+                                                      {30, 130, 150, 3},
+                                                      {33, 145, 128, 1},
+                                                      {100, 300, 84, 15},
+                                                      {128, 97, 209, 0},
+                                                      {40, 600, 40, 5}}) {
+    const Index size = rows * columns;
+    const Matrix<float> x = random_matrix(rng, samples, rows).cast<float>(),
+                        dy = random_matrix(rng, samples, columns).cast<float>();
+    const float beside = 7;
+    Matrix<float> start = Matrix<float>::Constant(3, size + 40, beside);
+    start.middleCols(shift, size) = random_matrix(rng, 3, size).cwiseAbs().cast<float>();
+    const auto made = [&](MatrixUnit kind, bool wants_dx) {
+      const detail::UseMatrixUnit use(kind);
+      Matrix<float> arrays = start, dx = Matrix<float>::Constant(samples, rows + 3, beside);
+      Workspace work;
+      const auto of = [](Index i) { return static_cast<std::size_t>(i); };
+      const OuterProduct<float> g{{x.data(), of(rows)}, {dy.data(), of(columns)},
+                                  of(samples),          of(rows),
+                                  of(columns),          {wants_dx ? dx.data() : nullptr, of(rows + 3)}};
+      EXPECT_EQ(detail::split_update_is_faster(g), kind != MatrixUnit::kNone);
+      nadam_update(step, NadamArrays<float>{&arrays(0, shift), &arrays(1, shift), &arrays(2, shift)}, g, work);
+      return std::pair(arrays, dx);
+    };
+    const auto [got, dx] = made(unit, true);
+    const auto [want, want_dx] = made(MatrixUnit::kNone, true);
+    EXPECT_TRUE(made(unit, false).first == got) << samples << " " << rows << " " << columns;
+    EXPECT_TRUE(made(MatrixUnit::kEmulated, true).first == got) << samples << " " << rows << " " << columns;
+    const auto error = [](const Matrix<float>& a, const Matrix<float>& b) { return (a - b).cwiseAbs().maxCoeff(); };
+    EXPECT_LT(error(got, want), 2e-5) << samples << " " << rows << " " << columns;
+    EXPECT_LT(error(dx, want_dx), 5e-5) << samples << " " << rows << " " << columns;
+    EXPECT_TRUE((dx.rightCols(3).array() == beside).all());
+    EXPECT_TRUE((got.leftCols(shift).array() == beside).all() && (got.rightCols(40 - shift).array() == beside).all());
+  }
+}
+
+// Rows that several threads share.
+TEST(NadamByUnit, HasTheSameBitsForEveryNumberOfThreads) {
+  const detail::UseMatrixUnit use(detail::has_matrix_unit() ? detail::MatrixUnit::kProcessor
+                                                            : detail::MatrixUnit::kEmulated);
+  const Index samples = 32, rows = 900, columns = 230;
+  Rng rng(12);
+  const Matrix<float> x = random_matrix(rng, samples, rows).cast<float>(),
+                      dy = random_matrix(rng, samples, columns).cast<float>();
+  const Matrix<float> start = random_matrix(rng, 3, rows * columns).cwiseAbs().cast<float>();
+  NadamSchedule schedule;
+  const NadamStep step{{}, schedule.next({}), 0};
+  const auto made = [&](int threads) {
+    const Context context = idle_context(threads);
+    Matrix<float> arrays = start, dx(samples, rows);
+    Workspace work;
+    const auto of = [](Index i) { return static_cast<std::size_t>(i); };
+    nadam_update(
+        step, NadamArrays<float>{&arrays(0, 0), &arrays(1, 0), &arrays(2, 0)},
+        OuterProduct<float>{
+            {x.data(), of(rows)}, {dy.data(), of(columns)}, of(samples), of(rows), of(columns), {dx.data(), of(rows)}},
+        work, Pieces{&context});
+    return std::pair(arrays, dx);
+  };
+  const auto one = made(1), three = made(3);
+  EXPECT_TRUE(one.first == three.first);
+  EXPECT_TRUE(one.second == three.second);
 }
 
 TYPED_TEST(NadamOuterProduct, OfNoColumnsIsAnInputGradientOfZeros) {

@@ -10,18 +10,13 @@
 #include "tocca/ops/dense.h"
 #include "tocca/ops/nadam.h"
 #include "tocca/testing/matchers.h"
+#include "tocca/testing/threads.h"
 
 namespace tocca {
 namespace {
 
+using tocca::testing::idle_context;
 using tocca::testing::random_matrix;
-
-// With every other thread idle, so that what is worth it is shared.
-Context idle_context(int threads) {
-  Context context = make_context(threads);
-  while (context.workers->idle() < threads - 1) std::this_thread::yield();
-  return context;
-}
 
 struct Shared {
   std::vector<int> calls;  // of each item
