@@ -13,6 +13,7 @@
 #include "tocca/core/error.h"
 #include "tocca/core/text.h"
 #include "tocca/core/version.h"
+#include "tocca/linalg/matrix_unit.h"
 
 namespace tocca::cli {
 namespace {
@@ -136,6 +137,7 @@ int complain(std::ostream& err, std::string message, ExitCode code) {
 
 int run(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   try {
+    detail::matrix_unit();  // a mistake in the environment shows before anything is begun
     const int code = dispatch(arguments, out, err);
     if (!out.flush()) throw Error("stdout", "cannot write the output");
     return code;

@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <string>
 
 #include "cli/command.h"
 #include "cli/testing.h"
@@ -46,6 +50,16 @@ TEST(Run, EveryCommandExplainsItselfWithAnExampleOfItself) {
 }
 
 TEST(Run, SaysItsVersion) { EXPECT_THAT(tocca({"--version"}).out, StartsWith("tocca ")); }
+
+TEST(Run, NamesMistakesInTheEnvironment) {
+  const std::string command = "TOCCA_MATRIX_UNIT=half '" TOCCA_COMMAND "' methods 2>&1";
+  FILE* const pipe = popen(command.c_str(), "r");
+  ASSERT_NE(pipe, nullptr);
+  std::string said(1000, '\0');
+  said.resize(std::fread(said.data(), 1, said.size(), pipe));
+  EXPECT_EQ(WEXITSTATUS(pclose(pipe)), 2);
+  EXPECT_THAT(said, HasSubstr("TOCCA_MATRIX_UNIT: got 'half', need auto, off or emulated"));
+}
 
 TEST(Run, NothingToDoIsBadUsage) {
   EXPECT_EQ(tocca({}).code, kBadInput);

@@ -24,6 +24,10 @@ endfunction()
 
 tocca_add_tests(tocca_tests ${library_tests})
 
+# Whole networks, gradients and trainings with the matrix unit's instructions on every machine.
+add_test(NAME emulated_matrix_unit COMMAND tocca_tests --gtest_brief=1)
+set_tests_properties(emulated_matrix_unit PROPERTIES ENVIRONMENT TOCCA_MATRIX_UNIT=emulated TIMEOUT 1200)
+
 if(TARGET tocca_cli AND cli_tests)
   tocca_add_tests(tocca_cli_tests ${cli_tests})
   target_link_libraries(tocca_cli_tests PRIVATE tocca_commands)
