@@ -15,10 +15,14 @@ inline constexpr std::size_t kUnitTile = kUnitRows * kUnitWords;  ///< words
 /// Terms of the sums that one instruction makes.
 inline constexpr std::size_t kUnitTerms = 2 * kUnitWords;
 
+/// Rows or columns of a block of tiles: four of sums stay in registers, with two of each factor.
+inline constexpr std::size_t kUnitBlock = 2 * kUnitRows;
+
 enum class MatrixUnit {
   kNone,  ///< vectors do all
   kProcessor,
-  kEmulated,  ///< the same instructions on tiles in memory: slow, the same bits
+  /// The same instructions on tiles in memory: slow, and the same bits on processors that multiply and add at once.
+  kEmulated,
 };
 
 /// Whether this processor has one and the system lets this process use it.

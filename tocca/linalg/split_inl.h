@@ -31,6 +31,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tocca::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
+using detail::kUnitBlock;
 using detail::kUnitRows;
 using detail::kUnitTerms;
 using detail::kUnitTile;

@@ -11,18 +11,17 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "tocca/linalg/split_ahead_inl.h"
 #include "tocca/linalg/split_inl.h"
 
 #ifndef TOCCA_LINALG_SPLIT_PRODUCTS_ONCE
 #define TOCCA_LINALG_SPLIT_PRODUCTS_ONCE
 namespace tocca {
 
-// So many steps of so many rows of A are split at a time and stay in the second-level cache, and as many steps of two
-// tiles of columns of B in the first-level one.
+// Of matrices in panels so many steps of so many rows of A are split at a time, and as many steps of two tiles of
+// columns of B: both stay in the second-level cache, and C goes to memory once for so many terms.
 inline constexpr std::size_t kSplitSteps = 16, kSplitRows = 256;
-inline constexpr std::size_t kSplitBlock = 2 * detail::kUnitRows;
-static_assert(detail::kColumnsTogether % kSplitBlock == 0);
-// Few rows.
+// Few rows of A, for which B is split once, row by row.
 inline constexpr std::size_t kSplitFewRows = 128;
 
 }  // namespace tocca
@@ -39,16 +38,17 @@ using detail::PanelRows;
 using detail::Product;
 
 static_assert(PanelRows<float>::kWidth % kUnitWords == 0, "the columns of a tile lie in one panel");
+static_assert(kColumnsTogether % kUnitBlock == 0);
 
 // Copies the part of a block that exists from C to a place of its own, or back.
 template <class Layout, class P>
 void copy_edge(const P& p, std::size_t row, std::size_t column, float* block, bool to_c) {
-  const std::size_t rows = std::min(kSplitBlock, p.m - row);
-  for (std::size_t first = 0; first < kSplitBlock && column + first < p.n; first += kUnitWords) {
+  const std::size_t rows = std::min(kUnitBlock, p.m - row);
+  for (std::size_t first = 0; first < kUnitBlock && column + first < p.n; first += kUnitWords) {
     const std::size_t columns = std::min(kUnitWords, p.n - column - first);
     for (std::size_t r = 0; r < rows; ++r) {
       float* const there = Layout::c(p, row + r, column + first);
-      float* const here = block + r * kSplitBlock + first;
+      float* const here = block + r * kUnitBlock + first;
       float* const to = to_c ? there : here;
       const float* const from = to_c ? here : there;
       if (columns == kUnitWords) {
@@ -65,11 +65,11 @@ template <class Layout, class T, class P, class B>
 void put_block(T& tiles, const P& p, std::size_t row, std::size_t column, std::size_t steps, SplitFactor a, B& b,
                bool add) {
   const bool high = p.m - row > kUnitRows, wide = p.n - column > kUnitRows;
-  const std::size_t rows = high ? kSplitBlock : kUnitRows, columns = wide ? kSplitBlock : kUnitRows;
+  const std::size_t rows = high ? kUnitBlock : kUnitRows, columns = wide ? kUnitBlock : kUnitRows;
   const bool exists = row + rows <= p.m && column + columns <= Layout::columns(p);
-  HWY_ALIGN float edge[kSplitBlock * kSplitBlock];
-  SplitTarget to{{edge, edge + kUnitRows, edge + kUnitRows * kSplitBlock, edge + kUnitRows * (kSplitBlock + 1)},
-                 kSplitBlock};
+  HWY_ALIGN float edge[kUnitBlock * kUnitBlock];
+  SplitTarget to{{edge, edge + kUnitRows, edge + kUnitRows * kUnitBlock, edge + kUnitRows * (kUnitBlock + 1)},
+                 kUnitBlock};
   if (exists) {
     to.stride = Layout::stride(p);
     for (std::size_t i = 0; i < 2; ++i) {
@@ -101,7 +101,7 @@ template <class Layout, std::size_t kSteps, std::size_t kRows, class P>
 void multiply(const P& p, bool add, std::uint32_t* memory, ColumnsThere done) {
   std::uint32_t* const split_b = memory;
   std::uint32_t* const split_a = split_b + 2 * kSteps * kSplitStep;
-  const std::size_t most_rows = divide_up(divide_up(p.m, divide_up(p.m, kRows)), kSplitBlock) * kSplitBlock;
+  const std::size_t most_rows = divide_up(divide_up(p.m, divide_up(p.m, kRows)), kUnitBlock) * kUnitBlock;
   constexpr std::size_t kMostTerms = kSteps * kUnitTerms;
   const std::size_t most_terms = divide_up(divide_up(p.k, divide_up(p.k, kMostTerms)), kUnitTerms) * kUnitTerms;
   with_tiles([&](auto& tiles) HWY_ATTR {
@@ -119,19 +119,19 @@ void multiply(const P& p, bool add, std::uint32_t* memory, ColumnsThere done) {
         }
         const bool is_last = top + rows == p.m && first + terms == p.k;
         std::size_t there = 0;
-        for (std::size_t column = 0; column < p.n; column += kSplitBlock) {
-          for (std::size_t x = 0; x < kSplitBlock && column + x < p.n; x += kUnitRows) {
+        for (std::size_t column = 0; column < p.n; column += kUnitBlock) {
+          for (std::size_t x = 0; x < kUnitBlock && column + x < p.n; x += kUnitRows) {
             split(split_b + x / kUnitRows * steps * kSplitStep, [&](std::size_t term, std::uint32_t* out) HWY_ATTR {
               Layout::right(p, first + term, column + x, terms - term, p.n - column - x, out);
             });
           }
-          for (std::size_t row = 0; row < rows; row += kSplitBlock) {
+          for (std::size_t row = 0; row < rows; row += kUnitBlock) {
             SplitFactor b(split_b, steps * kSplitStep);
             put_block<Layout>(tiles, p, top + row, column, steps,
                               {split_a + row / kUnitRows * steps * kSplitStep, steps * kSplitStep}, b,
                               add || first > 0);
           }
-          const std::size_t end = std::min(column + kSplitBlock, p.n);
+          const std::size_t end = std::min(column + kUnitBlock, p.n);
           if (is_last && (end - there == kColumnsTogether || end == p.n)) {
             done(there, end - there);
             there = end;
@@ -206,118 +206,6 @@ struct ByRowsLayout {
   static float* c(const P& p, std::size_t row, std::size_t column) { return p.c.at(row, column); }
 };
 
-// Splits B a few steps of two tiles of columns at a time, while those before are multiplied: as many terms of all
-// columns as A is split for, then the next ones. There is a place for two times kGroup steps, which stays in the
-// first-level cache; and B, which is read in pieces of rows, is fetched before in the order of memory.
-template <std::size_t kGroup>
-class SplitAhead {
- public:
-  static constexpr std::size_t kRoom = 2 * 2 * kGroup * kSplitStep;  // words
-
-  // meanwhile() splits so many rows of both tiles.
-  SplitAhead(const Product<float>& p, std::size_t most_terms, std::size_t rows_each, std::uint32_t* places)
-      : b_(p.b),
-        k_(p.k),
-        n_(p.n),
-        most_terms_(most_terms),
-        rows_each_(rows_each),
-        end_(std::min(most_terms, p.k)),
-        place_(places),
-        fetch_(rows_from(end_)) {
-    prepare();
-  }
-
-  // The next steps, once they are there; the ones behind them are begun.
-  HWY_INLINE const std::uint32_t* step() {
-    while (rows_left_ > 0) split_next();
-    const std::uint32_t* const here = place_;
-    place_ = odd_ ? place_ - kRoom / 2 : place_ + kRoom / 2;
-    odd_ = !odd_;
-    advance();
-    prepare();
-    return here;
-  }
-  [[nodiscard]] HWY_INLINE std::size_t jump() const { return kGroup * kSplitStep; }
-  HWY_INLINE void meanwhile() {
-    for (std::size_t i = std::min(rows_each_, rows_left_); i > 0; --i) split_next();
-  }
-
- private:
-  static constexpr std::size_t kGroupTerms = kGroup * kUnitTerms;
-
-  [[nodiscard]] FetchBlock rows_from(std::size_t first) const {
-    const std::size_t rows = std::min(most_terms_, k_ - first);
-    return {b_.at(rows > 0 ? first : 0), b_.stride * sizeof(float), n_ * sizeof(float), rows};
-  }
-
-  HWY_INLINE void split_next() {
-    const float* const x1 = x_ + kUnitRows * b_.stride;
-    fetch_.next_lines<4>();
-    split_row(x_, x1, out_);
-    split_row(x_ + kUnitWords, x1 + kUnitWords, out_ + jump());
-    x_ += b_.stride;
-    out_ += kUnitWords;
-    if (--rows_left_ % kUnitRows != 0) return;
-    x_ += kUnitRows * b_.stride;
-    out_ += kSplitStep - kUnitTile;
-  }
-
-  // To the steps after these.
-  HWY_INLINE void advance() {
-    term_ += kGroupTerms;
-    if (term_ < end_) return;
-    term_ = begin_;
-    column_ += kSplitBlock;
-    if (column_ < n_) return;
-    column_ = 0;
-    begin_ = term_ = end_;
-    end_ = std::min(begin_ + most_terms_, k_);
-    fetch_ = rows_from(end_);
-  }
-
-  // What does not fill tiles is split at once.
-  HWY_INLINE void prepare() {
-    rows_left_ = 0;
-    if (term_ >= end_) return;
-    const std::size_t terms = std::min(kGroupTerms, end_ - term_);
-    const std::size_t whole = column_ + kSplitBlock <= n_ ? terms / kUnitTerms : 0;
-    x_ = b_.at(term_, column_);
-    out_ = place_;
-    rows_left_ = whole * kUnitRows;
-    if (whole * kUnitTerms < terms) split_edge({x_, b_.stride}, whole, terms, n_ - column_, place_);
-  }
-  HWY_NOINLINE static void split_edge(Rows<const float> b, std::size_t step, std::size_t terms, std::size_t columns,
-                                      std::uint32_t* out) {
-    for (; step * kUnitTerms < terms; ++step) {
-      for (std::size_t x = 0; x < kSplitBlock && x < columns; x += kUnitWords) {
-        split_right({b.at(step * kUnitTerms, x), b.stride}, terms - step * kUnitTerms, columns - x,
-                    out + (x / kUnitWords * kGroup + step) * kSplitStep);
-      }
-    }
-  }
-
-  Rows<const float> b_;
-  std::size_t k_, n_, most_terms_, rows_each_;
-  std::size_t begin_ = 0, end_, term_ = 0, column_ = 0;  // of the steps that are split
-  const float* x_ = nullptr;
-  std::size_t rows_left_ = 0;
-  std::uint32_t *place_, *out_ = nullptr;
-  bool odd_ = false;
-  FetchBlock fetch_;
-};
-
-// Steps that are there, while others are split.
-template <std::size_t kGroup>
-class SplitMeanwhile : public SplitFactor {
- public:
-  SplitMeanwhile(const std::uint32_t* first, SplitAhead<kGroup>& ahead)
-      : SplitFactor(first, ahead.jump()), ahead_(&ahead) {}
-  HWY_INLINE void meanwhile() { ahead_->meanwhile(); }
-
- private:
-  SplitAhead<kGroup>* ahead_;
-};
-
 // Rows are few enough that B is split once for all of them. The sums of up to two tiles of rows stay in registers;
 // those of more go through the first-level cache every few steps.
 template <std::size_t kTiles, std::size_t kGroup>
@@ -326,7 +214,7 @@ void few_a_b(const Product<float>& p) {
   static_assert(kSteps % kGroup == 0);
   HWY_ALIGN std::uint32_t a[kTiles * kSteps * kSplitStep];
   HWY_ALIGN std::uint32_t b[SplitAhead<kGroup>::kRoom];
-  const std::size_t pairs = divide_up(p.m, kSplitBlock);
+  const std::size_t pairs = divide_up(p.m, kUnitBlock);
   with_tiles([&](auto& tiles) HWY_ATTR {
     SplitAhead<kGroup> right(p, kTerms, divide_up(kUnitRows, 6 * pairs), b);
     for (std::size_t first = 0; first < p.k; first += kTerms) {
@@ -338,13 +226,13 @@ void few_a_b(const Product<float>& p) {
         }
       }
       const std::size_t jump = steps * kSplitStep;
-      for (std::size_t column = 0; column < p.n; column += kSplitBlock) {
+      for (std::size_t column = 0; column < p.n; column += kUnitBlock) {
         if constexpr (kGroup == 1) {
           put_block<ByRowsLayout>(tiles, p, 0, column, steps, {a, jump}, right, p.add || first > 0);
         } else {
           for (std::size_t s = 0; s < steps; s += kGroup) {
             const std::uint32_t* const here = right.step();
-            for (std::size_t row = 0; row < p.m; row += kSplitBlock) {
+            for (std::size_t row = 0; row < p.m; row += kUnitBlock) {
               SplitMeanwhile<kGroup> some(here, right);
               put_block<ByRowsLayout>(tiles, p, row, column, std::min(kGroup, steps - s),
                                       {a + row / kUnitRows * jump + s * kSplitStep, jump}, some,
@@ -358,7 +246,7 @@ void few_a_b(const Product<float>& p) {
 }
 
 void by_rows_a_b(const Product<float>& p) {
-  if (p.m <= kSplitBlock) {
+  if (p.m <= kUnitBlock) {
     few_a_b<2, 1>(p);
   } else if (p.m <= kSplitFewRows) {
     few_a_b<kSplitFewRows / kUnitRows, 4>(p);
@@ -391,7 +279,7 @@ std::size_t detail::split_room() { return (kSplitRows / kUnitRows + 2) * kSplitS
 bool detail::split_is_faster(const Product<float>& p) {
   constexpr std::size_t kLeastRows = 28, kLeast = 16384;  // rows, numbers of B (docs/performance.md)
   return matrix_unit() != MatrixUnit::kNone && p.alpha == 1 && p.m >= kLeastRows && p.k >= kUnitTerms &&
-         p.all_columns >= kSplitBlock && p.k * p.all_columns >= kLeast;
+         p.all_columns >= kUnitBlock && p.k * p.all_columns >= kLeast;
 }
 
 HWY_EXPORT(a_b);

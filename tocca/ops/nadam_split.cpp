@@ -21,9 +21,7 @@ namespace tocca::HWY_NAMESPACE {
 
 using detail::SplitOuter;
 
-// Two tiles each way: rows of weights with columns of them, or with samples.
-constexpr std::size_t kBlock = 2 * kUnitRows;
-static_assert(detail::kSplitWeightRows % kBlock == 0);
+static_assert(detail::kSplitWeightRows % kUnitBlock == 0);
 constexpr std::size_t kMostSamples = detail::kMostSplitSamples;
 
 // Steps of weights that are split at a time where samples fill more than one block: their sums go through memory then.
@@ -75,7 +73,7 @@ class SplitWeights {
     rows_left_ = 0;
     if (column_ >= columns_) return;
     const std::size_t terms = std::min(kGroup * kUnitTerms, columns_ - column_);
-    const std::size_t whole = rows_ >= kBlock ? terms / kUnitTerms : 0;
+    const std::size_t whole = rows_ >= kUnitBlock ? terms / kUnitTerms : 0;
     x_ = weights_.at(0, column_);
     out_ = place_;
     rows_left_ = whole * kUnitRows;
@@ -84,7 +82,7 @@ class SplitWeights {
   HWY_NOINLINE static void split_edge(Rows<const float> x, std::size_t step, std::size_t terms, std::size_t rows,
                                       std::uint32_t* out) {
     for (; step * kUnitTerms < terms; ++step) {
-      for (std::size_t row = 0; row < kBlock && row < rows; row += kUnitRows) {
+      for (std::size_t row = 0; row < kUnitBlock && row < rows; row += kUnitRows) {
         split_left({x.at(row, step * kUnitTerms), x.stride}, {x.at(row, step * kUnitTerms + kUnitWords), x.stride},
                    rows - row, terms - step * kUnitTerms, out + (row / kUnitRows * kGroup + step) * kSplitStep);
       }
@@ -200,18 +198,18 @@ void input_gradient(T& tiles, const OuterProduct<float>& g, const float* weights
                     const std::uint32_t* dy_transposed, UpdateMeanwhile& b) {
   const Rows<const float> w{weights + row * g.columns, g.columns};
   const std::size_t steps = divide_up(g.columns, kUnitTerms), jump = steps * kSplitStep;
-  HWY_ALIGN float sums[kBlock * kMostSamples];
+  HWY_ALIGN float sums[kUnitBlock * kMostSamples];
   HWY_ALIGN std::uint32_t places[SplitWeights<kTogether>::kRoom];
-  if (g.samples <= kBlock) {
+  if (g.samples <= kUnitBlock) {
     SplitWeights<1> a(w, count, g.columns, (kUnitRows + 5) / 6, places);
     b.multiply(dy_transposed, jump);
     put_sums(tiles, g.samples > kUnitRows, steps, a, b, sums, kMostSamples, false);
   } else {
-    const std::size_t pairs = divide_up(g.samples, kBlock);
+    const std::size_t pairs = divide_up(g.samples, kUnitBlock);
     SplitWeights<kTogether> a(w, count, g.columns, divide_up(kUnitRows, 6 * pairs), places);
     for (std::size_t s = 0; s < steps; s += kTogether) {
       const std::uint32_t* const here = a.step();
-      for (std::size_t sample = 0; sample < g.samples; sample += kBlock) {
+      for (std::size_t sample = 0; sample < g.samples; sample += kUnitBlock) {
         WeightsMeanwhile some(here, a);
         b.multiply(dy_transposed + sample / kUnitRows * jump + s * kSplitStep, jump);
         put_sums(tiles, g.samples - sample > kUnitRows, std::min(kTogether, steps - s), some, b, sums + sample,
@@ -240,22 +238,22 @@ void weight_gradient(T& tiles, const OuterProduct<float>& g, const std::uint32_t
     b.multiply(dy + column / kUnitRows * jump, jump);
     put_sums(tiles, g.columns - column > kUnitRows, steps, a, b, gradient + column, g.columns, false);
   };
-  const std::size_t whole = g.columns / kBlock * kBlock;
+  const std::size_t whole = g.columns / kUnitBlock * kUnitBlock;
   if (whole < g.columns) put(whole);
-  for (std::size_t column = 0; column < whole; column += kBlock) put(column);
+  for (std::size_t column = 0; column < whole; column += kUnitBlock) put(column);
 }
 
 // Two times the gradients of a group of rows: a line for where the weights lie and what waits, and room for tiles
 // behind the last row.
 std::size_t group_size(const OuterProduct<float>& g) {
-  return divide_up(kBlock * (g.columns + 1), kUnitWords) * kUnitWords + kUnitWords;
+  return divide_up(kUnitBlock * (g.columns + 1), kUnitWords) * kUnitWords + kUnitWords;
 }
 
 SplitOuter prepare(const OuterProduct<float>& g, Workspace& work, std::size_t threads) {
   const std::size_t samples = divide_up(g.samples, kUnitTerms), columns = divide_up(g.columns, kUnitTerms);
   // Whole blocks, of which the second tile may not exist.
   const auto room = [&](std::size_t tiles, std::size_t steps) {
-    return work.array<std::uint32_t>(divide_up(tiles, kBlock) * 2 * steps * kSplitStep).data();
+    return work.array<std::uint32_t>(divide_up(tiles, kUnitBlock) * 2 * steps * kSplitStep).data();
   };
   std::uint32_t* const dy = room(g.columns, samples);
   for (std::size_t column = 0; column < g.columns; column += kUnitWords) {
@@ -285,13 +283,13 @@ void update_rows(const NadamStep& step, const OuterProduct<float>& g, const Nada
   const std::size_t offset = reinterpret_cast<std::uintptr_t>(a.parameters) / sizeof(float) % kUnitWords;
   const std::size_t samples = divide_up(g.samples, kUnitTerms), columns = divide_up(g.columns, kUnitTerms);
   const std::size_t calls = 6 * samples * columns * (g.dx.data ? 2 : 1);
-  UpdateMeanwhile b(constants, divide_up(kBlock * g.columns / kUnitWords, calls), kBlock * g.columns);
+  UpdateMeanwhile b(constants, divide_up(kUnitBlock * g.columns / kUnitWords, calls), kUnitBlock * g.columns);
   float* room = split.gradients + thread * 2 * group_size(g);
   float* other_room = room + group_size(g);
   std::size_t begin = first * g.columns;  // where the gradients that wait begin
   with_tiles([&](auto& tiles) HWY_ATTR {
-    for (std::size_t row = first; row < last; row += kBlock) {
-      const std::size_t count = std::min(kBlock, last - row), end = (row + count) * g.columns;
+    for (std::size_t row = first; row < last; row += kUnitBlock) {
+      const std::size_t count = std::min(kUnitBlock, last - row), end = (row + count) * g.columns;
       const std::size_t past = (offset + begin) % kUnitWords;
       float* const gradient = room + past;  // of weight number `begin`
       if (g.dx.data) input_gradient(tiles, g, a.parameters, row, count, split.dy_transposed, b);

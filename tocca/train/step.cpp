@@ -37,12 +37,14 @@ TrainingStep<S>::TrainingStep(Network<S>& network, const Objective& objective, I
       optimizer_(network) {
   objective.validate(network.shape);
   for (std::size_t p = 0; p < network.pairs.size(); ++p) pairs_.emplace_back(network, p, capacity);
-  // What nadam_update packs of a batch that is fused, most of which is of its widest layer.
+  // What products in panels pack, and nadam_update of a batch that is fused, most of which is of its widest layer.
   const NetworkShape& shape = network.shape;
   const Index widest = std::max(shape.hidden_layers > 0 ? shape.hidden_size : Index{0}, shape.encoder_outputs());
-  const Index lines = 2 * std::min(capacity, kSmallBatch) + kWeightRows * Pieces{&context_}.threads();
+  const Index threads = Pieces{&context_}.threads();
+  const Index fused = (3 * std::min(capacity, kSmallBatch) + 2 * kWeightRows * threads) * widest;
+  const Index room = std::max(fused, lies_in_panels(capacity) ? threads * packed_numbers<S>() : Index{0});
   for (Index v = 0; v < network.views(); ++v) {
-    scratch_[static_cast<std::size_t>(v)].work.reserve(static_cast<std::size_t>(lines * widest) * sizeof(S));
+    scratch_[static_cast<std::size_t>(v)].work.reserve(static_cast<std::size_t>(room) * sizeof(S));
     passes_.emplace_back(network, v, capacity);
     heads_.emplace_back(network.shape, v);
   }
