@@ -66,7 +66,12 @@ UseMatrixUnit::UseMatrixUnit(MatrixUnit unit) : before_(current()) { current() =
 UseMatrixUnit::~UseMatrixUnit() { current() = before_; }
 
 #if defined(TOCCA_HAS_MATRIX_UNIT)
+namespace {
+thread_local int users = 0;  // of the calling thread's registers
+}
+
 UnitTiles::UnitTiles() {
+  if (users++ > 0) return;
   // All eight as large as they can be.
   struct alignas(64) Configuration {
     std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
@@ -76,6 +81,10 @@ UnitTiles::UnitTiles() {
   static constexpr Configuration kWhole;
   static_assert(sizeof(Configuration) == 64);
   asm volatile("ldtilecfg %0" ::"m"(kWhole));
+}
+
+UnitTiles::~UnitTiles() {
+  if (--users == 0) asm volatile("tilerelease" ::: "memory");
 }
 #endif
 

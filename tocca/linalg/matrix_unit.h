@@ -21,11 +21,11 @@ inline constexpr std::size_t kUnitBlock = 2 * kUnitRows;
 enum class MatrixUnit {
   kNone,  ///< vectors do all
   kProcessor,
-  /// The same instructions on tiles in memory: slow, and the same bits on processors that multiply and add at once.
-  kEmulated,
+  kEmulated,  ///< the same instructions on tiles in memory: slow, the same bits
 };
 
-/// Whether this processor has one and the system lets this process use it.
+/// Whether this processor has one and the system lets this process use it. From the first call on, Linux wants signal
+/// stacks of sigaltstack() to have room for tiles, getauxval(AT_MINSIGSTKSZ) bytes.
 bool has_matrix_unit();
 /// What TOCCA_MATRIX_UNIT in the environment stands for: `auto` for the processor's if there is one, `off` or
 /// `emulated`. Throws InputError for anything else.
@@ -34,7 +34,7 @@ MatrixUnit matrix_unit_named(std::string_view name);
 /// for names that there are not.
 MatrixUnit matrix_unit();
 
-/// Another one while it lives; for tests, in one thread.
+/// Another one while it lives; for tests, while no other thread multiplies. How much room products need depends on it.
 class UseMatrixUnit {
  public:
   explicit UseMatrixUnit(MatrixUnit unit);
@@ -49,11 +49,12 @@ class UseMatrixUnit {
 #if defined(__x86_64__)
 #define TOCCA_HAS_MATRIX_UNIT 1
 
-/// The registers of the calling thread, while it lives. One at a time. Nothing is known of their content at first.
+/// The registers of the calling thread, while it lives. Nothing is known of their content at first, nor after another
+/// one has lived in between. The order of the instructions is that of the calls: compilers keep that of volatile ones.
 class UnitTiles {
  public:
   UnitTiles();
-  ~UnitTiles() { asm volatile("tilerelease" ::: "memory"); }
+  ~UnitTiles();
   UnitTiles(const UnitTiles&) = delete;
   UnitTiles& operator=(const UnitTiles&) = delete;
 

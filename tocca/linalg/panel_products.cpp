@@ -61,7 +61,7 @@ detail::PanelProduct<S> columns_of(detail::PanelProduct<S> p, std::size_t first,
 template <class S>
 void multiply(const detail::PanelProduct<S>& p, bool transposed, ColumnsDone done) {
   const auto rows = static_cast<Index>(p.m), columns = static_cast<Index>(p.n);
-  if (p.k == 0) {
+  if (p.k == 0 || p.m == 0) {
     const auto c = PanelMap<S>::in_panels(p.c.data, rows, columns);
     c.each_panel(0, columns, c, [&](Index first, Index count) { c.part(first, count).setZero(); });
     return done(0, columns);
@@ -93,7 +93,7 @@ Index packed_numbers() {
 }
 
 template <class S>
-Index columns_worth_a_call() {
+Index left_columns_worth_a_call() {
   return by_unit<S>() ? 4 * kPanelColumns<S> : kPanelColumns<S>;
 }
 
@@ -119,7 +119,7 @@ template <class S>
 void multiply_panels_at_b(PanelMap<const S> a, PanelMap<const S> b, MatrixRef<S> c, S* packed) {
   constexpr const char* kWhere = "multiply_panels_at_b";
   require(kWhere, a.rows(), b.rows(), c.rows(), c.cols(), a.cols(), b.cols());
-  if (a.rows() == 0) {
+  if (a.rows() == 0 || c.size() == 0) {
     c.setZero();
     return;
   }
@@ -134,7 +134,7 @@ void multiply_panels_at_b(PanelMap<const S> a, PanelMap<const S> b, MatrixRef<S>
 
 #define TOCCA_INSTANTIATE(S)                                                                                 \
   template Index packed_numbers<S>();                                                                        \
-  template Index columns_worth_a_call<S>();                                                                  \
+  template Index left_columns_worth_a_call<S>();                                                             \
   template void multiply_panels<S>(PanelMap<const S>, ConstMatrixRef<S>, PanelMap<S>, S*, ColumnsDone);      \
   template void multiply_panels_a_bt<S>(PanelMap<const S>, ConstMatrixRef<S>, PanelMap<S>, S*, ColumnsDone); \
   template void multiply_panels_at_b<S>(PanelMap<const S>, PanelMap<const S>, MatrixRef<S>, S*);

@@ -1,7 +1,7 @@
 /// Products of matrices in panels (core/panels.h) by own kernels, or in single precision by the processor's matrix unit
-/// (linalg/matrix_unit.h), single-threaded. Dimensions may be zero. What lies
-/// behind C's last columns in their panel has no meaning afterwards. All throw InputError where shapes do not agree, or
-/// a matrix that has to lie in panels does not.
+/// (linalg/matrix_unit.h), single-threaded. Dimensions may be zero. What lies behind C's last columns in their panel
+/// has no meaning afterwards. By the unit infinite numbers and those from 3.396·10³⁸ on give NaN. All throw InputError
+/// where shapes do not agree, or a matrix that has to lie in panels does not.
 #pragma once
 
 #include "tocca/core/function_ref.h"
@@ -23,7 +23,7 @@ Index packed_numbers();
 /// Columns of A that a call of multiply_panels_at_b() should have at least where it makes a part of C: whole panels.
 /// The matrix unit prepares B in every call.
 template <class S>
-Index columns_worth_a_call();
+Index left_columns_worth_a_call();
 
 /// C ← A B, shapes (m × k) (k × n) → (m × n). A and C in panels.
 template <class S>

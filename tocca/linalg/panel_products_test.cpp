@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "tocca/core/error.h"
+#include "tocca/linalg/blas.h"
 #include "tocca/linalg/matrix_unit.h"
 #include "tocca/linalg/test_products.h"
 
 namespace tocca {
 namespace {
 
+using tocca::testing::largest_deviation;
 using tocca::testing::random;
 using tocca::testing::rounding_of_sums;
 
@@ -82,7 +84,7 @@ TYPED_TEST(PanelProducts, EqualTheirDefinitionsForEveryRemainder) {
         const double tolerance = rounding_of_sums<S>(k);
         const Matrix<S> a = random<S>(m, k, "a"), b = random<S>(k, n, "b"), bt = b.transpose();
         const Matrix<double> want = a.template cast<double>() * b.template cast<double>();
-        const auto error = [&](const Matrix<S>& c) { return (c.template cast<double>() - want).cwiseAbs().maxCoeff(); };
+        const auto error = [&](const Matrix<S>& c) { return largest_deviation<S>(c, want); };
         const S none = std::numeric_limits<S>::quiet_NaN();  // old values need not exist
         Owned<S> a_panels(a), c(Matrix<S>::Constant(m, n, none)), ct(Matrix<S>::Constant(m, n, none));
         multiply_panels<S>(a_panels.map(), b, c.map(), this->packed());
@@ -125,6 +127,40 @@ TYPED_TEST(PanelProducts, ANumberDependsOnItsRowAndColumnAlone) {
   EXPECT_TRUE(some == all.middleRows(96, 50));
 }
 
+// All columns, each once and in order, from where panels begin; with many rows as well, of which no columns stay in a
+// cache. What is done with them may multiply by itself.
+TYPED_TEST(PanelProducts, HandOnColumnsThatAreThere) {
+  using S = typename TypeParam::S;
+  for (const auto& [m, k, n] : {std::tuple<Index, Index, Index>{150, 40, 203}, {300, 700, 96}, {6000, 8, 130}}) {
+    const Matrix<S> b = random<S>(k, n, "b"), bt = b.transpose(), square = random<S>(200, 200, "square");
+    Owned<S> a(random<S>(m, k, "a")), c(Matrix<S>::Zero(m, n)), ct(Matrix<S>::Zero(m, n));
+    Matrix<S> seen = Matrix<S>::Zero(m, n);
+    Index next = 0;
+    const auto handed_on = [&](Owned<S>& from) {
+      next = 0;
+      return [&](Index first, Index count) {
+        ASSERT_EQ(first, next);
+        ASSERT_TRUE(first % kPanelColumns<S> == 0 && count > 0);
+        next += count;
+        from.map().each_panel(first, next, from.map(), [&](Index column, Index columns) {
+          seen.middleCols(column, columns) = from.map().part(column, columns);
+        });
+        Matrix<S> product(200, 200);
+        multiply<S>(square, square, product);
+        EXPECT_LT(largest_deviation<S>(product, square.template cast<double>() * square.template cast<double>()),
+                  rounding_of_sums<S>(200));
+      };
+    };
+    multiply_panels<S>(a.map(), b, c.map(), this->packed(), handed_on(c));
+    EXPECT_EQ(next, n);
+    EXPECT_TRUE(seen == c.rows());
+    seen.setZero();
+    multiply_panels_a_bt<S>(a.map(), bt, ct.map(), this->packed(), handed_on(ct));
+    EXPECT_EQ(next, n);
+    EXPECT_TRUE(seen == c.rows());
+  }
+}
+
 TYPED_TEST(PanelProducts, EmptySumsAreZeroAndEmptyMatricesNothing) {
   using S = typename TypeParam::S;
   Owned<S> nothing(Matrix<S>(140, 0)), c(Matrix<S>::Ones(140, 50)), no_rows(Matrix<S>(0, 5)),
@@ -138,6 +174,15 @@ TYPED_TEST(PanelProducts, EmptySumsAreZeroAndEmptyMatricesNothing) {
   Matrix<S> inner = Matrix<S>::Ones(5, 3);
   multiply_panels_at_b<S>(no_rows.map(), no_rows_too.map(), inner, this->packed());
   EXPECT_TRUE(inner.isZero(0));
+  // Of nothing: no rows, and no columns.
+  Owned<S> no_c(Matrix<S>(0, 3)), no_columns(Matrix<S>(140, 0)), fifty(Matrix<S>::Ones(140, 50));
+  multiply_panels<S>(no_rows.map(), Matrix<S>::Ones(5, 3), no_c.map(), this->packed());
+  multiply_panels_a_bt<S>(no_rows.map(), Matrix<S>::Ones(3, 5), no_c.map(), this->packed());
+  multiply_panels<S>(fifty.map(), Matrix<S>(50, 0), no_columns.map(), this->packed());
+  multiply_panels_a_bt<S>(fifty.map(), Matrix<S>(0, 50), no_columns.map(), this->packed());
+  Matrix<S> wide(0, 50), high(50, 0);
+  multiply_panels_at_b<S>(no_columns.map(), fifty.map(), wide, this->packed());
+  multiply_panels_at_b<S>(fifty.map(), no_columns.map(), high, this->packed());
 }
 
 TYPED_TEST(PanelProducts, WrongShapesAndLayoutsAreErrors) {

@@ -49,7 +49,7 @@ struct PanelProduct {
   PanelRows<const S> a;
   Rows<const S> b;
   PanelRows<S> c;
-  S* packed;  ///< place for what is packed, kPackedNumbers (linalg/split_products.h: split_room()) of them
+  S* packed;  ///< place for what is packed: kPackedNumbers, for the matrix unit split_room() (linalg/split_products.h)
 };
 
 /// C ← Aᵀ B where A and B lie in panels.

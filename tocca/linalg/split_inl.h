@@ -2,9 +2,10 @@
 ///
 /// A float has 24 significant bits, a bfloat16 8 of them and the same exponents: x = h + m + l exactly, each the
 /// nearest bfloat16 to what is left. Of the nine products of two such sums six are made; the others, m·l, l·m and l·l,
-/// are less than 2⁻²⁶ of the whole, a quarter of what rounding to float takes. Sums are float's: a tile is rounded six
-/// times for 32 terms, where a vector is rounded 32 times. Numbers from 3.396·10³⁸ on, of which h is infinite, and
-/// infinite ones give NaN; what is below 2⁻¹²⁶ counts as zero.
+/// are at most 2⁻²⁴ of the whole together, as much as rounding to float takes, and far less on average. Sums are
+/// float's: a tile is rounded six times for 32 terms, where a vector is rounded 32 times. Numbers from 3.396·10³⁸ on,
+/// of which h is infinite, and infinite ones give NaN. Parts and sums below 2⁻¹²⁶ count as zero: numbers below 2⁻¹⁰²
+/// lose digits.
 ///
 /// Included by kernels that Highway compiles once for each instruction set, hence no ordinary include guard.
 #include "tocca/core/fixed_length_vectors.h"
@@ -23,6 +24,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "tocca/core/denormals.h"
 #include "tocca/core/rows.h"
 #include "tocca/linalg/matrix_unit.h"
 #include "tocca/linalg/tile_inl.h"
@@ -90,7 +92,8 @@ HWY_INLINE void turn_tile(Rows<const float> x, float* to) {
 #endif
 }
 
-/// The same for `rows` × `columns` up to 16 by 16; the rest of `columns` rows of `to` is zero.
+/// The same for `rows` × `columns` up to 16 by 16: so many columns of x are rows of `to`, with zeros behind. Further
+/// rows are not written.
 HWY_INLINE void turn_part(Rows<const float> x, std::size_t rows, std::size_t columns, float* to) {
   if (rows >= kUnitRows && columns >= kUnitWords) return turn_tile(x, to);
   for (std::size_t j = 0; j < std::min(columns, kUnitWords); ++j) {
@@ -230,6 +233,7 @@ HWY_INLINE void with_tiles(F f) {
     return f(tiles);
   }
 #endif
+  const FlushDenormals flush;  // as the unit does
   MemoryTiles tiles;
   f(tiles);
 }

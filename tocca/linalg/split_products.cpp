@@ -2,7 +2,6 @@
 #include "tocca/linalg/split_products.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "tocca/core/fixed_length_vectors.h"
 
@@ -40,25 +39,33 @@ using detail::Product;
 static_assert(PanelRows<float>::kWidth % kUnitWords == 0, "the columns of a tile lie in one panel");
 static_assert(kColumnsTogether % kUnitBlock == 0);
 
-// Copies the part of a block that exists from C to a place of its own, or back.
+// What becomes of the part of a block that exists, between C and a place of its own.
+enum class Edge { kFromC, kToC, kAddToC };
+
 template <class Layout, class P>
-void copy_edge(const P& p, std::size_t row, std::size_t column, float* block, bool to_c) {
+void copy_edge(const P& p, std::size_t row, std::size_t column, float* block, Edge edge) {
+  const SplitTag d;
   const std::size_t rows = std::min(kUnitBlock, p.m - row);
   for (std::size_t first = 0; first < kUnitBlock && column + first < p.n; first += kUnitWords) {
     const std::size_t columns = std::min(kUnitWords, p.n - column - first);
     for (std::size_t r = 0; r < rows; ++r) {
       float* const there = Layout::c(p, row + r, column + first);
       float* const here = block + r * kUnitBlock + first;
-      float* const to = to_c ? there : here;
-      const float* const from = to_c ? here : there;
-      if (columns == kUnitWords) {
-        std::memcpy(to, from, kUnitWords * sizeof(float));
-      } else {
-        std::copy_n(from, columns, to);
+      float* const to = edge == Edge::kFromC ? here : there;
+      const float* const from = edge == Edge::kFromC ? there : here;
+      std::size_t j = 0;
+      for (; j + hn::Lanes(d) <= columns; j += hn::Lanes(d)) {
+        const auto numbers = hn::LoadU(d, from + j);
+        hn::StoreU(edge == Edge::kAddToC ? hn::Add(numbers, hn::LoadU(d, to + j)) : numbers, d, to + j);
       }
+      for (; j < columns; ++j) to[j] = edge == Edge::kAddToC ? to[j] + from[j] : from[j];
     }
   }
 }
+
+// Longer sums lose digits if every term is added to what there is; as many terms as are split at a time are then summed
+// apart. Up to here sums are more exact than those of vectors (linalg/blocked.cpp).
+constexpr std::size_t kLongestSum = 1024;
 
 // A block of C at `row` and `column`, up to two by two tiles.
 template <class Layout, class T, class P, class B>
@@ -66,11 +73,12 @@ void put_block(T& tiles, const P& p, std::size_t row, std::size_t column, std::s
                bool add) {
   const bool high = p.m - row > kUnitRows, wide = p.n - column > kUnitRows;
   const std::size_t rows = high ? kUnitBlock : kUnitRows, columns = wide ? kUnitBlock : kUnitRows;
-  const bool exists = row + rows <= p.m && column + columns <= Layout::columns(p);
+  const bool apart = add && p.k > kLongestSum;
+  const bool in_place = !apart && row + rows <= p.m && column + columns <= Layout::columns(p);
   HWY_ALIGN float edge[kUnitBlock * kUnitBlock];
   SplitTarget to{{edge, edge + kUnitRows, edge + kUnitRows * kUnitBlock, edge + kUnitRows * (kUnitBlock + 1)},
                  kUnitBlock};
-  if (exists) {
+  if (in_place) {
     to.stride = Layout::stride(p);
     for (std::size_t i = 0; i < 2; ++i) {
       for (std::size_t j = 0; j < 2; ++j) {
@@ -78,9 +86,10 @@ void put_block(T& tiles, const P& p, std::size_t row, std::size_t column, std::s
           to.c[2 * i + j] = Layout::c(p, row + i * kUnitRows, column + j * kUnitRows);
       }
     }
-  } else if (add) {
-    copy_edge<Layout>(p, row, column, edge, false);
+  } else if (add && !apart) {
+    copy_edge<Layout>(p, row, column, edge, Edge::kFromC);
   }
+  add = add && !apart;
   if (high && wide) {
     put_split<2, 2>(tiles, steps, a, b, to, add);
   } else if (high) {
@@ -90,7 +99,7 @@ void put_block(T& tiles, const P& p, std::size_t row, std::size_t column, std::s
   } else {
     put_split<1, 1>(tiles, steps, a, b, to, add);
   }
-  if (!exists) copy_edge<Layout>(p, row, column, edge, true);
+  if (!in_place) copy_edge<Layout>(p, row, column, edge, apart ? Edge::kAddToC : Edge::kToC);
 }
 
 // ---- Large products in panels --------------------------------------------------------------------------------------
@@ -251,7 +260,7 @@ void by_rows_a_b(const Product<float>& p) {
   } else if (p.m <= kSplitFewRows) {
     few_a_b<kSplitFewRows / kUnitRows, 4>(p);
   } else {
-    constexpr std::size_t kSteps = 4, kRows = 256;
+    constexpr std::size_t kSteps = 4, kRows = 128;
     HWY_ALIGN std::uint32_t memory[(kRows / kUnitRows + 2) * kSteps * kSplitStep];
     multiply<ByRowsLayout, kSteps, kRows>(p, p.add, memory, [](std::size_t, std::size_t) {});
   }

@@ -15,6 +15,12 @@ Matrix<S> random(Index rows, Index columns, std::string_view name) {
   return random_matrix(rng, rows, columns).template cast<S>();
 }
 
+/// The largest deviation of c from what it should be; NaN where c or `want` has one.
+template <class S>
+double largest_deviation(const Matrix<S>& c, const Matrix<double>& want) {
+  return (c.template cast<double>() - want).cwiseAbs().template maxCoeff<Eigen::PropagateNaN>();
+}
+
 /// Of sums of k products of normal numbers. Partial sums of j of them are about √j, and so many last places are rounded
 /// off: all k roundings together about k/3. The largest of the deviations is some five times that.
 template <class S>

@@ -64,7 +64,7 @@ void dense_backward_weight(PanelMap<const S> x, PanelMap<const S> dy, MatrixRef<
   const bool in_panels = x.in_panels();
   MatrixMap<S> packed = work.matrix<S>(in_panels ? pieces.threads() : 0, packed_numbers<S>());
   Pieces own = pieces;
-  if (in_panels) own.columns = std::max(own.columns, columns_worth_a_call<S>());
+  if (in_panels) own.columns = std::max(own.columns, left_columns_worth_a_call<S>());
   own.over_columns(x.cols(), [&](Index first, Index count) {
     auto rows = dweight.middleRows(first, count);
     if (in_panels) {

@@ -83,8 +83,9 @@ class SplitWeights {
                                       std::uint32_t* out) {
     for (; step * kUnitTerms < terms; ++step) {
       for (std::size_t row = 0; row < kUnitBlock && row < rows; row += kUnitRows) {
-        split_left({x.at(row, step * kUnitTerms), x.stride}, {x.at(row, step * kUnitTerms + kUnitWords), x.stride},
-                   rows - row, terms - step * kUnitTerms, out + (row / kUnitRows * kGroup + step) * kSplitStep);
+        const std::size_t term = step * kUnitTerms, second = terms - term > kUnitWords ? term + kUnitWords : term;
+        split_left({x.at(row, term), x.stride}, {x.at(row, second), x.stride}, rows - row, terms - term,
+                   out + (row / kUnitRows * kGroup + step) * kSplitStep);
       }
     }
   }
@@ -227,9 +228,10 @@ void weight_gradient(T& tiles, const OuterProduct<float>& g, const std::uint32_t
                      std::size_t count, float* gradient, UpdateMeanwhile& b) {
   const std::size_t steps = divide_up(g.samples, kUnitTerms), jump = steps * kSplitStep;
   HWY_ALIGN std::uint32_t x[2 * kMostSamples / kUnitTerms * kSplitStep];
-  for (std::size_t first = 0; first < count; first += kUnitRows) {
+  for (std::size_t first = 0; first < kUnitBlock; first += kUnitRows) {
+    const std::size_t there = std::min(first, count);
     for (std::size_t s = 0; s < steps; ++s) {
-      split_left_transposed({g.x.at(s * kUnitTerms, row + first), g.x.stride}, count - first,
+      split_left_transposed({g.x.at(s * kUnitTerms, row + there), g.x.stride}, count - there,
                             g.samples - s * kUnitTerms, x + first / kUnitRows * jump + s * kSplitStep);
     }
   }
@@ -319,8 +321,9 @@ namespace tocca {
 
 bool detail::split_update_is_faster(const OuterProduct<float>& g) {
   constexpr std::size_t kLeastSamples = 28, kLeast = 16384;  // samples, weights (docs/performance.md)
+  constexpr std::size_t kMostColumns = 1024;                 // longer sums would lose digits
   return matrix_unit() != MatrixUnit::kNone && g.samples >= kLeastSamples && g.samples <= kMostSplitSamples &&
-         g.rows >= kUnitTerms && g.columns >= kUnitTerms && g.rows * g.columns >= kLeast;
+         g.rows >= kUnitTerms && g.columns >= kUnitTerms && g.columns <= kMostColumns && g.rows * g.columns >= kLeast;
 }
 
 HWY_EXPORT(prepare);

@@ -243,7 +243,9 @@ TEST(NadamByUnit, IsGradientsAndAnUpdate) {
     const auto [want, want_dx] = made(MatrixUnit::kNone, true);
     EXPECT_TRUE(made(unit, false).first == got) << samples << " " << rows << " " << columns;
     EXPECT_TRUE(made(MatrixUnit::kEmulated, true).first == got) << samples << " " << rows << " " << columns;
-    const auto error = [](const Matrix<float>& a, const Matrix<float>& b) { return (a - b).cwiseAbs().maxCoeff(); };
+    const auto error = [](const Matrix<float>& a, const Matrix<float>& b) {
+      return (a - b).cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
+    };
     EXPECT_LT(error(got, want), 2e-5) << samples << " " << rows << " " << columns;
     EXPECT_LT(error(dx, want_dx), 5e-5) << samples << " " << rows << " " << columns;
     EXPECT_TRUE((dx.rightCols(3).array() == beside).all());
