@@ -40,7 +40,7 @@ bool find_matrix_unit() { return false; }
 MatrixUnit& current() {
   static MatrixUnit unit = [] {
     const char* const name = std::getenv("TOCCA_MATRIX_UNIT");
-    return matrix_unit_named(name != nullptr ? name : "auto");
+    return matrix_unit_named(name != nullptr && *name != '\0' ? name : "auto");
   }();
   return unit;
 }

@@ -30,8 +30,8 @@ bool has_matrix_unit();
 /// What TOCCA_MATRIX_UNIT in the environment stands for: `auto` for the processor's if there is one, `off` or
 /// `emulated`. Throws InputError for anything else.
 MatrixUnit matrix_unit_named(std::string_view name);
-/// What products in single precision use: the one that the environment names, `auto` without a name. Throws InputError
-/// for names that there are not.
+/// What products in single precision use: the one that the environment names, `auto` without a name (or an empty one).
+/// Throws InputError for names that there are not.
 MatrixUnit matrix_unit();
 
 /// Another one while it lives; for tests, while no other thread multiplies. How much room products need depends on it.
