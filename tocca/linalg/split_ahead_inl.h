@@ -1,4 +1,5 @@
-/// A right factor that is split while it is multiplied with few rows. Included like split_inl.h.
+/// A factor that is split while it is multiplied, since the other one has few rows or columns. Included like
+/// split_inl.h.
 #include "tocca/core/fixed_length_vectors.h"
 
 #if defined(TOCCA_LINALG_SPLIT_AHEAD_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -23,34 +24,34 @@ namespace tocca::HWY_NAMESPACE {
 
 using detail::Product;
 
-/// Splits B a few steps of two tiles of columns at a time, while those before are multiplied: as many terms of all
-/// columns as A is split for, then the next ones. There is a place for two times kGroup steps, which stays in the
-/// first-level cache; and B, which is read in pieces of rows, is fetched before in the order of memory.
-template <std::size_t kGroup>
+/// The next numbers to be split: from x on `terms` of them in each of `rows` rows (of a left factor) or columns.
+struct SplitPart {
+  const float* x;
+  std::size_t terms, rows;
+};
+
+/// Splits a factor kGroup steps of two tiles at a time, while those before are multiplied. There is a place for two
+/// times as many, which stays in the first-level cache. Source says what comes next, and splits it: part(terms),
+/// advance(terms), and for whole tiles put_row(x, out, jump), which splits one row of both, with row_step() numbers
+/// from one to the next and step_step() more behind the last; otherwise put_edge(part, step, x, jump).
+template <std::size_t kGroup, class Source>
 class SplitAhead {
  public:
-  static constexpr std::size_t kRoom = 2 * 2 * kGroup * kSplitStep;  // words
+  static constexpr std::size_t kRoom = 2 * 2 * kGroup * kSplitStep;  ///< words
 
-  // meanwhile() splits so many rows of both tiles.
-  SplitAhead(const Product<float>& p, std::size_t most_terms, std::size_t rows_each, std::uint32_t* places)
-      : b_(p.b),
-        k_(p.k),
-        n_(p.n),
-        most_terms_(most_terms),
-        rows_each_(rows_each),
-        end_(std::min(most_terms, p.k)),
-        place_(places),
-        fetch_(rows_from(end_)) {
+  /// meanwhile() splits `rows_each` rows of both tiles.
+  SplitAhead(const Source& source, std::size_t rows_each, std::uint32_t* places)
+      : source_(source), rows_each_(rows_each), place_(places) {
     prepare();
   }
 
-  // The next steps, once they are there; the ones behind them are begun.
+  /// The next steps, once they are there; the ones behind them are begun.
   HWY_INLINE const std::uint32_t* step() {
     while (rows_left_ > 0) split_next();
     const std::uint32_t* const here = place_;
     place_ = odd_ ? place_ - kRoom / 2 : place_ + kRoom / 2;
     odd_ = !odd_;
-    advance();
+    source_.advance(kTerms);
     prepare();
     return here;
   }
@@ -60,28 +61,58 @@ class SplitAhead {
   }
 
  private:
-  static constexpr std::size_t kGroupTerms = kGroup * kUnitTerms;
-
-  [[nodiscard]] FetchBlock rows_from(std::size_t first) const {
-    const std::size_t rows = std::min(most_terms_, k_ - first);
-    return {b_.at(rows > 0 ? first : 0), b_.stride * sizeof(float), n_ * sizeof(float), rows};
-  }
+  static constexpr std::size_t kTerms = kGroup * kUnitTerms;
 
   HWY_INLINE void split_next() {
-    const float* const x1 = x_ + kUnitRows * b_.stride;
-    fetch_.next_lines<4>();
-    split_row(x_, x1, out_);
-    split_row(x_ + kUnitWords, x1 + kUnitWords, out_ + jump());
-    x_ += b_.stride;
+    source_.put_row(x_, out_, jump());
+    x_ += source_.row_step();
     out_ += kUnitWords;
     if (--rows_left_ % kUnitRows != 0) return;
-    x_ += kUnitRows * b_.stride;
+    x_ += source_.step_step();
     out_ += kSplitStep - kUnitTile;
   }
+  // What does not fill tiles is split at once.
+  HWY_INLINE void prepare() {
+    const SplitPart part = source_.part(kTerms);
+    const std::size_t whole = part.rows >= kUnitBlock ? part.terms / kUnitTerms : 0;
+    x_ = part.x;
+    out_ = place_;
+    rows_left_ = whole * kUnitRows;
+    for (std::size_t s = whole; s * kUnitTerms < part.terms; ++s)
+      source_.put_edge(part, s, out_ + s * kSplitStep, jump());
+  }
 
-  // To the steps after these.
-  HWY_INLINE void advance() {
-    term_ += kGroupTerms;
+  Source source_;
+  std::size_t rows_each_;
+  const float* x_ = nullptr;
+  std::size_t rows_left_ = 0;
+  std::uint32_t *place_, *out_ = nullptr;
+  bool odd_ = false;
+};
+
+/// Steps that are there, while others are split.
+template <class Ahead>
+class SplitMeanwhile : public SplitFactor {
+ public:
+  SplitMeanwhile(const std::uint32_t* first, Ahead& ahead) : SplitFactor(first, ahead.jump()), ahead_(&ahead) {}
+  HWY_INLINE void meanwhile() { ahead_->meanwhile(); }
+
+ private:
+  Ahead* ahead_;
+};
+
+/// B row by row, as many terms of all columns as A is split for, then the next ones. It is read in these pieces of
+/// rows, and fetched before in the order of memory.
+class ColumnsOfB {
+ public:
+  ColumnsOfB(const Product<float>& p, std::size_t most_terms)
+      : b_(p.b), k_(p.k), n_(p.n), most_terms_(most_terms), end_(std::min(most_terms, p.k)), fetch_(rows_from(end_)) {}
+
+  [[nodiscard]] HWY_INLINE SplitPart part(std::size_t terms) const {
+    return {term_ < end_ ? b_.at(term_, column_) : b_.data, std::min(terms, end_ - term_), n_ - column_};
+  }
+  HWY_INLINE void advance(std::size_t terms) {
+    term_ = std::min(term_ + terms, end_);
     if (term_ < end_) return;
     term_ = begin_;
     column_ += kUnitBlock;
@@ -91,48 +122,31 @@ class SplitAhead {
     end_ = std::min(begin_ + most_terms_, k_);
     fetch_ = rows_from(end_);
   }
-
-  // What does not fill tiles is split at once.
-  HWY_INLINE void prepare() {
-    rows_left_ = 0;
-    if (term_ >= end_) return;
-    const std::size_t terms = std::min(kGroupTerms, end_ - term_);
-    const std::size_t whole = column_ + kUnitBlock <= n_ ? terms / kUnitTerms : 0;
-    x_ = b_.at(term_, column_);
-    out_ = place_;
-    rows_left_ = whole * kUnitRows;
-    if (whole * kUnitTerms < terms) split_edge({x_, b_.stride}, whole, terms, n_ - column_, place_);
+  HWY_INLINE void put_row(const float* x, std::uint32_t* out, std::size_t jump) {
+    fetch_.next_lines<4>();
+    const float* const below = x + kUnitRows * b_.stride;
+    split_row(x, below, out);
+    split_row(x + kUnitWords, below + kUnitWords, out + jump);
   }
-  HWY_NOINLINE static void split_edge(Rows<const float> b, std::size_t step, std::size_t terms, std::size_t columns,
-                                      std::uint32_t* out) {
-    for (; step * kUnitTerms < terms; ++step) {
-      for (std::size_t x = 0; x < kUnitBlock && x < columns; x += kUnitWords) {
-        split_right({b.at(step * kUnitTerms, x), b.stride}, terms - step * kUnitTerms, columns - x,
-                    out + (x / kUnitWords * kGroup + step) * kSplitStep);
-      }
+  [[nodiscard]] HWY_INLINE std::size_t row_step() const { return b_.stride; }
+  [[nodiscard]] HWY_INLINE std::size_t step_step() const { return kUnitRows * b_.stride; }
+  HWY_NOINLINE void put_edge(const SplitPart& part, std::size_t step, std::uint32_t* out, std::size_t jump) const {
+    const Rows<const float> b{part.x + step * kUnitTerms * b_.stride, b_.stride};
+    for (std::size_t j = 0; j < kUnitBlock && j < part.rows; j += kUnitWords) {
+      split_right({b.at(0, j), b.stride}, part.terms - step * kUnitTerms, part.rows - j, out + j / kUnitWords * jump);
     }
   }
 
-  Rows<const float> b_;
-  std::size_t k_, n_, most_terms_, rows_each_;
-  std::size_t begin_ = 0, end_, term_ = 0, column_ = 0;  // of the steps that are split
-  const float* x_ = nullptr;
-  std::size_t rows_left_ = 0;
-  std::uint32_t *place_, *out_ = nullptr;
-  bool odd_ = false;
-  FetchBlock fetch_;
-};
-
-/// Steps that are there, while others are split.
-template <std::size_t kGroup>
-class SplitMeanwhile : public SplitFactor {
- public:
-  SplitMeanwhile(const std::uint32_t* first, SplitAhead<kGroup>& ahead)
-      : SplitFactor(first, ahead.jump()), ahead_(&ahead) {}
-  HWY_INLINE void meanwhile() { ahead_->meanwhile(); }
-
  private:
-  SplitAhead<kGroup>* ahead_;
+  [[nodiscard]] FetchBlock rows_from(std::size_t first) const {
+    const std::size_t rows = std::min(most_terms_, k_ - first);
+    return {b_.at(rows > 0 ? first : 0), b_.stride * sizeof(float), n_ * sizeof(float), rows};
+  }
+
+  Rows<const float> b_;
+  std::size_t k_, n_, most_terms_;
+  std::size_t begin_ = 0, end_, term_ = 0, column_ = 0;
+  FetchBlock fetch_;
 };
 
 }  // namespace tocca::HWY_NAMESPACE

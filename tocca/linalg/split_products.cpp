@@ -222,10 +222,11 @@ void few_a_b(const Product<float>& p) {
   constexpr std::size_t kSteps = 4, kTerms = kSteps * kUnitTerms;
   static_assert(kSteps % kGroup == 0);
   HWY_ALIGN std::uint32_t a[kTiles * kSteps * kSplitStep];
-  HWY_ALIGN std::uint32_t b[SplitAhead<kGroup>::kRoom];
+  using Right = SplitAhead<kGroup, ColumnsOfB>;
+  HWY_ALIGN std::uint32_t b[Right::kRoom];
   const std::size_t pairs = divide_up(p.m, kUnitBlock);
   with_tiles([&](auto& tiles) HWY_ATTR {
-    SplitAhead<kGroup> right(p, kTerms, divide_up(kUnitRows, 6 * pairs), b);
+    Right right(ColumnsOfB(p, kTerms), divide_up(kUnitRows, 6 * pairs), b);
     for (std::size_t first = 0; first < p.k; first += kTerms) {
       const std::size_t terms = std::min(kTerms, p.k - first), steps = divide_up(terms, kUnitTerms);
       for (std::size_t row = 0; row < p.m; row += kUnitRows) {
@@ -242,7 +243,7 @@ void few_a_b(const Product<float>& p) {
           for (std::size_t s = 0; s < steps; s += kGroup) {
             const std::uint32_t* const here = right.step();
             for (std::size_t row = 0; row < p.m; row += kUnitBlock) {
-              SplitMeanwhile<kGroup> some(here, right);
+              SplitMeanwhile<Right> some(here, right);
               put_block<ByRowsLayout>(tiles, p, row, column, std::min(kGroup, steps - s),
                                       {a + row / kUnitRows * jump + s * kSplitStep, jump}, some,
                                       p.add || first > 0 || s > 0);

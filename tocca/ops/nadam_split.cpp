@@ -13,6 +13,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "tocca/linalg/split_ahead_inl.h"
 #include "tocca/linalg/split_inl.h"
 #include "tocca/ops/nadam_inl.h"
 
@@ -27,87 +28,38 @@ constexpr std::size_t kMostSamples = detail::kMostSplitSamples;
 // Steps of weights that are split at a time where samples fill more than one block: their sums go through memory then.
 constexpr std::size_t kTogether = 4;
 
-// Splits rows of weights a few steps at a time, while those before are multiplied.
-template <std::size_t kGroup>
-class SplitWeights {
+// Rows of weights, a left factor, of which `rows` exist.
+class RowsOfWeights {
  public:
-  static constexpr std::size_t kRoom = 2 * 2 * kGroup * kSplitStep;  // words
+  RowsOfWeights(Rows<const float> weights, std::size_t rows, std::size_t columns)
+      : weights_(weights), rows_(rows), columns_(columns) {}
 
-  // `rows` of them exist. meanwhile() splits `rows_each` of both tiles.
-  SplitWeights(Rows<const float> weights, std::size_t rows, std::size_t columns, std::size_t rows_each,
-               std::uint32_t* places)
-      : weights_(weights), rows_(rows), columns_(columns), rows_each_(rows_each), place_(places) {
-    prepare();
+  [[nodiscard]] HWY_INLINE SplitPart part(std::size_t terms) const {
+    return {weights_.at(0, column_), std::min(terms, columns_ - column_), rows_};
   }
-
-  // The next steps, once they are there; the ones behind them are begun.
-  HWY_INLINE const std::uint32_t* step() {
-    while (rows_left_ > 0) split_next();
-    const std::uint32_t* const here = place_;
-    place_ = odd_ ? place_ - kRoom / 2 : place_ + kRoom / 2;
-    odd_ = !odd_;
-    column_ += kGroup * kUnitTerms;
-    prepare();
-    return here;
+  HWY_INLINE void advance(std::size_t terms) { column_ = std::min(column_ + terms, columns_); }
+  HWY_INLINE void put_row(const float* x, std::uint32_t* out, std::size_t jump) const {
+    const float* const below = x + kUnitRows * weights_.stride;
+    split_row(x, x + kUnitWords, out);
+    split_row(below, below + kUnitWords, out + jump);
   }
-  [[nodiscard]] HWY_INLINE std::size_t jump() const { return kGroup * kSplitStep; }
-  HWY_INLINE void meanwhile() {
-    for (std::size_t i = std::min(rows_each_, rows_left_); i > 0; --i) split_next();
+  [[nodiscard]] HWY_INLINE std::size_t row_step() const { return weights_.stride; }
+  // Back to the first row, and on by a step.
+  [[nodiscard]] HWY_INLINE std::ptrdiff_t step_step() const {
+    return static_cast<std::ptrdiff_t>(kUnitTerms) - static_cast<std::ptrdiff_t>(kUnitRows * weights_.stride);
   }
-
- private:
-  HWY_INLINE void split_next() {
-    const float* const below = x_ + kUnitRows * weights_.stride;
-    split_row(x_, x_ + kUnitWords, out_);
-    split_row(below, below + kUnitWords, out_ + jump());
-    x_ += weights_.stride;
-    out_ += kUnitWords;
-    if (--rows_left_ % kUnitRows != 0) return;
-    x_ += kUnitTerms;
-    x_ -= kUnitRows * weights_.stride;
-    out_ += kSplitStep - kUnitTile;
-  }
-
-  // What does not fill tiles is split at once.
-  HWY_INLINE void prepare() {
-    rows_left_ = 0;
-    if (column_ >= columns_) return;
-    const std::size_t terms = std::min(kGroup * kUnitTerms, columns_ - column_);
-    const std::size_t whole = rows_ >= kUnitBlock ? terms / kUnitTerms : 0;
-    x_ = weights_.at(0, column_);
-    out_ = place_;
-    rows_left_ = whole * kUnitRows;
-    if (whole * kUnitTerms < terms) split_edge({x_, weights_.stride}, whole, terms, rows_, place_);
-  }
-  HWY_NOINLINE static void split_edge(Rows<const float> x, std::size_t step, std::size_t terms, std::size_t rows,
-                                      std::uint32_t* out) {
-    for (; step * kUnitTerms < terms; ++step) {
-      for (std::size_t row = 0; row < kUnitBlock && row < rows; row += kUnitRows) {
-        const std::size_t term = step * kUnitTerms, second = terms - term > kUnitWords ? term + kUnitWords : term;
-        split_left({x.at(row, term), x.stride}, {x.at(row, second), x.stride}, rows - row, terms - term,
-                   out + (row / kUnitRows * kGroup + step) * kSplitStep);
-      }
+  HWY_NOINLINE void put_edge(const SplitPart& part, std::size_t step, std::uint32_t* out, std::size_t jump) const {
+    const std::size_t left = part.terms - step * kUnitTerms, second = left > kUnitWords ? kUnitWords : 0;
+    const Rows<const float> x{part.x + step * kUnitTerms, weights_.stride};
+    for (std::size_t row = 0; row < kUnitBlock && row < part.rows; row += kUnitRows) {
+      split_left({x.at(row), x.stride}, {x.at(row, second), x.stride}, part.rows - row, left,
+                 out + row / kUnitRows * jump);
     }
   }
 
-  Rows<const float> weights_;
-  std::size_t rows_, columns_, rows_each_;
-  std::size_t column_ = 0;  // of the steps that are split
-  const float* x_ = nullptr;
-  std::size_t rows_left_ = 0;
-  std::uint32_t *place_, *out_ = nullptr;
-  bool odd_ = false;
-};
-
-// Steps of weights that are there, while others are split.
-class WeightsMeanwhile : public SplitFactor {
- public:
-  WeightsMeanwhile(const std::uint32_t* first, SplitWeights<kTogether>& ahead)
-      : SplitFactor(first, ahead.jump()), ahead_(&ahead) {}
-  HWY_INLINE void meanwhile() { ahead_->meanwhile(); }
-
  private:
-  SplitWeights<kTogether>* ahead_;
+  Rows<const float> weights_;
+  std::size_t rows_, columns_, column_ = 0;
 };
 
 using StepConstants = Constants<SplitTag>;
@@ -200,18 +152,20 @@ void input_gradient(T& tiles, const OuterProduct<float>& g, const float* weights
   const Rows<const float> w{weights + row * g.columns, g.columns};
   const std::size_t steps = divide_up(g.columns, kUnitTerms), jump = steps * kSplitStep;
   HWY_ALIGN float sums[kUnitBlock * kMostSamples];
-  HWY_ALIGN std::uint32_t places[SplitWeights<kTogether>::kRoom];
+  using Together = SplitAhead<kTogether, RowsOfWeights>;
+  HWY_ALIGN std::uint32_t places[Together::kRoom];
+  const RowsOfWeights source(w, count, g.columns);
   if (g.samples <= kUnitBlock) {
-    SplitWeights<1> a(w, count, g.columns, (kUnitRows + 5) / 6, places);
+    SplitAhead<1, RowsOfWeights> a(source, divide_up(kUnitRows, 6), places);
     b.multiply(dy_transposed, jump);
     put_sums(tiles, g.samples > kUnitRows, steps, a, b, sums, kMostSamples, false);
   } else {
     const std::size_t pairs = divide_up(g.samples, kUnitBlock);
-    SplitWeights<kTogether> a(w, count, g.columns, divide_up(kUnitRows, 6 * pairs), places);
+    Together a(source, divide_up(kUnitRows, 6 * pairs), places);
     for (std::size_t s = 0; s < steps; s += kTogether) {
       const std::uint32_t* const here = a.step();
       for (std::size_t sample = 0; sample < g.samples; sample += kUnitBlock) {
-        WeightsMeanwhile some(here, a);
+        SplitMeanwhile<Together> some(here, a);
         b.multiply(dy_transposed + sample / kUnitRows * jump + s * kSplitStep, jump);
         put_sums(tiles, g.samples - sample > kUnitRows, std::min(kTogether, steps - s), some, b, sums + sample,
                  kMostSamples, s > 0);
