@@ -1,8 +1,8 @@
 /// Matrix products through CBLAS, or by own kernels for few rows and small ones, or in single precision by the
-/// processor's matrix unit (linalg/matrix_unit.h), single-threaded: parallelism is above, over views and fixed blocks of
-/// rows, so that results do not depend on the number of threads. Dimensions may be zero (an empty sum is zero). All throw
-/// InputError where shapes do not agree, or a dimension does not fit BLAS's integer. By the unit infinite numbers and
-/// those from 3.396·10³⁸ on give NaN. With beta = 0, C need not be initialised.
+/// processor's matrix unit (linalg/matrix_unit.h), single-threaded: parallelism is above, over views and fixed blocks
+/// of rows, so that results do not depend on the number of threads. Dimensions may be zero (an empty sum is zero). All
+/// throw InputError where shapes do not agree, or a dimension does not fit BLAS's integer. By the unit infinite numbers
+/// and those from 3.396·10³⁸ on give NaN. With beta = 0, C need not be initialised.
 #pragma once
 
 #include "tocca/core/matrix.h"
