@@ -48,7 +48,7 @@ bool hands_on(Index rows) {
   return size(rows) * detail::kColumnsTogether * sizeof(S) <= kMostBytes;
 }
 
-// Some columns of C. For A B rows of B, for A Bᵀ columns go along.
+// Some columns of C, with those of B in A B, and with rows of B in A Bᵀ.
 template <class S>
 detail::PanelProduct<S> columns_of(detail::PanelProduct<S> p, std::size_t first, std::size_t count, bool transposed) {
   static_assert(detail::kColumnsTogether % detail::PanelRows<S>::kWidth == 0);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tocca/core/fixed_length_vectors.h"
+#include "tocca/linalg/blas.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tocca/linalg/split_products.cpp"
@@ -20,8 +21,6 @@ namespace tocca {
 // Of matrices in panels so many steps of so many rows of A are split at a time, and as many steps of two tiles of
 // columns of B: both stay in the second-level cache, and C goes to memory once for so many terms.
 inline constexpr std::size_t kSplitSteps = 16, kSplitRows = 256;
-// Few rows of A, for which B is split once, row by row.
-inline constexpr std::size_t kSplitFewRows = 128;
 
 }  // namespace tocca
 #endif
@@ -63,17 +62,13 @@ void copy_edge(const P& p, std::size_t row, std::size_t column, float* block, Ed
   }
 }
 
-// Longer sums lose digits if every term is added to what there is; as many terms as are split at a time are then summed
-// apart. Up to here sums are more exact than those of vectors (linalg/blocked.cpp).
-constexpr std::size_t kLongestSum = 1024;
-
 // A block of C at `row` and `column`, up to two by two tiles.
 template <class Layout, class T, class P, class B>
 void put_block(T& tiles, const P& p, std::size_t row, std::size_t column, std::size_t steps, SplitFactor a, B& b,
                bool add) {
   const bool high = p.m - row > kUnitRows, wide = p.n - column > kUnitRows;
   const std::size_t rows = high ? kUnitBlock : kUnitRows, columns = wide ? kUnitBlock : kUnitRows;
-  const bool apart = add && p.k > kLongestSum;
+  const bool apart = add && p.k > detail::kLongestSplitSum;  // as many terms as are split at a time
   const bool in_place = !apart && row + rows <= p.m && column + columns <= Layout::columns(p);
   HWY_ALIGN float edge[kUnitBlock * kUnitBlock];
   SplitTarget to{{edge, edge + kUnitRows, edge + kUnitRows * kUnitBlock, edge + kUnitRows * (kUnitBlock + 1)},
@@ -151,28 +146,55 @@ void multiply(const P& p, bool add, std::uint32_t* memory, ColumnsThere done) {
   });
 }
 
-// A and C in panels, whose last one has room for whole tiles.
-struct OuterLayout {
-  using P = PanelProduct<float>;
-  static void left(const P& p, std::size_t row, std::size_t term, std::size_t rows, std::size_t terms,
-                   std::uint32_t* out) {
-    constexpr std::size_t kWidth = PanelRows<float>::kWidth;
-    const std::size_t second = terms > kUnitWords ? term + kUnitWords : term;
-    split_left({p.a.at(row, term), kWidth}, {p.a.at(row, second), kWidth}, rows, terms, out);
-  }
-  static std::size_t columns(const P& p) { return divide_up(p.n, PanelRows<float>::kWidth) * PanelRows<float>::kWidth; }
-  static std::size_t stride(const P& /*p*/) { return PanelRows<float>::kWidth; }
-  static float* c(const P& p, std::size_t row, std::size_t column) { return p.c.at(row, column); }
-};
+// A left factor that lies as C's rows do: A is in panels or row by row.
+template <class A>
+void left_of(const A& a, std::size_t stride, std::size_t row, std::size_t term, std::size_t rows, std::size_t terms,
+             std::uint32_t* out) {
+  const std::size_t second = terms > kUnitWords ? term + kUnitWords : term;
+  split_left({a.at(row, term), stride}, {a.at(row, second), stride}, rows, terms, out);
+}
 
-struct AB : OuterLayout {
+// B row by row, a right factor.
+struct RightByRows {
+  template <class P>
   static void right(const P& p, std::size_t term, std::size_t column, std::size_t terms, std::size_t columns,
                     std::uint32_t* out) {
     split_right({p.b.at(term, column), p.b.stride}, terms, columns, out);
   }
 };
 
-struct ABt : OuterLayout {
+// C row by row, with the columns that it has.
+struct TargetByRows {
+  template <class P>
+  static std::size_t columns(const P& p) {
+    return p.n;
+  }
+  template <class P>
+  static std::size_t stride(const P& p) {
+    return p.c.stride;
+  }
+  template <class P>
+  static float* c(const P& p, std::size_t row, std::size_t column) {
+    return p.c.at(row, column);
+  }
+};
+
+// A and C in panels, whose last one has room for whole tiles.
+struct OuterPanels {
+  using P = PanelProduct<float>;
+  static constexpr std::size_t kWidth = PanelRows<float>::kWidth;
+  static void left(const P& p, std::size_t row, std::size_t term, std::size_t rows, std::size_t terms,
+                   std::uint32_t* out) {
+    left_of(p.a, kWidth, row, term, rows, terms, out);
+  }
+  static std::size_t columns(const P& p) { return divide_up(p.n, kWidth) * kWidth; }
+  static std::size_t stride(const P& /*p*/) { return kWidth; }
+  static float* c(const P& p, std::size_t row, std::size_t column) { return p.c.at(row, column); }
+};
+
+struct AB : OuterPanels, RightByRows {};
+
+struct ABt : OuterPanels {
   static void right(const P& p, std::size_t term, std::size_t column, std::size_t terms, std::size_t columns,
                     std::uint32_t* out) {
     split_right_transposed({p.b.at(column, term), p.b.stride}, terms, columns, out);
@@ -180,7 +202,7 @@ struct ABt : OuterLayout {
 };
 
 // A and B in panels.
-struct AtB {
+struct AtB : TargetByRows {
   using P = InnerPanelProduct<float>;
   static constexpr std::size_t kWidth = PanelRows<float>::kWidth;
   static void left(const P& p, std::size_t row, std::size_t term, std::size_t rows, std::size_t terms,
@@ -191,28 +213,15 @@ struct AtB {
                     std::uint32_t* out) {
     split_right({p.b.at(term, column), kWidth}, terms, kUnitWords, out);
   }
-  static std::size_t columns(const P& p) { return p.n; }
-  static std::size_t stride(const P& p) { return p.c.stride; }
-  static float* c(const P& p, std::size_t row, std::size_t column) { return p.c.at(row, column); }
 };
 
-// ---- Row by row
-// ------------------------------------------------------------------------------------------------------
+// ---- Row by row ----------------------------------------------------------------------------------------------------
 
-struct ByRowsLayout {
-  using P = Product<float>;
-  static void left(const P& p, std::size_t row, std::size_t term, std::size_t rows, std::size_t terms,
+struct ByRowsLayout : TargetByRows, RightByRows {
+  static void left(const Product<float>& p, std::size_t row, std::size_t term, std::size_t rows, std::size_t terms,
                    std::uint32_t* out) {
-    const std::size_t second = terms > kUnitWords ? term + kUnitWords : term;
-    split_left({p.a.at(row, term), p.a.stride}, {p.a.at(row, second), p.a.stride}, rows, terms, out);
+    left_of(p.a, p.a.stride, row, term, rows, terms, out);
   }
-  static void right(const P& p, std::size_t term, std::size_t column, std::size_t terms, std::size_t columns,
-                    std::uint32_t* out) {
-    split_right({p.b.at(term, column), p.b.stride}, terms, columns, out);
-  }
-  static std::size_t columns(const P& p) { return p.n; }
-  static std::size_t stride(const P& p) { return p.c.stride; }
-  static float* c(const P& p, std::size_t row, std::size_t column) { return p.c.at(row, column); }
 };
 
 // Rows are few enough that B is split once for all of them. The sums of up to two tiles of rows stay in registers;
@@ -256,10 +265,11 @@ void few_a_b(const Product<float>& p) {
 }
 
 void by_rows_a_b(const Product<float>& p) {
+  constexpr auto kFew = static_cast<std::size_t>(kFewRows);
   if (p.m <= kUnitBlock) {
     few_a_b<2, 1>(p);
-  } else if (p.m <= kSplitFewRows) {
-    few_a_b<kSplitFewRows / kUnitRows, 4>(p);
+  } else if (p.m <= kFew) {
+    few_a_b<kFew / kUnitRows, 4>(p);
   } else {
     constexpr std::size_t kSteps = 4, kRows = 128;
     HWY_ALIGN std::uint32_t memory[(kRows / kUnitRows + 2) * kSteps * kSplitStep];
@@ -286,11 +296,12 @@ namespace tocca {
 
 std::size_t detail::split_room() { return (kSplitRows / kUnitRows + 2) * kSplitSteps * 3 * kUnitTile; }
 
-bool detail::split_is_faster(const Product<float>& p) {
-  constexpr std::size_t kLeastRows = 28, kLeast = 16384;  // rows, numbers of B (docs/performance.md)
-  return matrix_unit() != MatrixUnit::kNone && p.alpha == 1 && p.m >= kLeastRows && p.k >= kUnitTerms &&
-         p.all_columns >= kUnitBlock && p.k * p.all_columns >= kLeast;
+bool detail::split_pays(std::size_t samples, std::size_t inputs, std::size_t outputs) {
+  constexpr std::size_t kLeastSamples = 28, kLeastWeights = 16384;
+  return matrix_unit() != MatrixUnit::kNone && samples >= kLeastSamples && inputs >= kUnitBlock &&
+         outputs >= kUnitBlock && inputs * outputs >= kLeastWeights;
 }
+bool detail::split_is_faster(const Product<float>& p) { return p.alpha == 1 && split_pays(p.m, p.k, p.all_columns); }
 
 HWY_EXPORT(a_b);
 HWY_EXPORT(a_bt);

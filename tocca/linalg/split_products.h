@@ -20,8 +20,14 @@ void split_a_bt(const PanelProduct<float>& product, ColumnsThere done);
 /// Aᵀ for A (k × m) and B (k × n), both in panels.
 void split_at_b(const InnerPanelProduct<float>& product);
 
-/// Whether A (m × k) and B (k × n) row by row are faster multiplied by split_a_b() than otherwise: without a factor, if
-/// there is a unit and they are not small. The same for all columns of a product, not for some of its rows alone.
+/// Sums of more terms lose digits where every term is added to what there is; up to here they are more exact than those
+/// of vectors. Longer ones are cut.
+inline constexpr std::size_t kLongestSplitSum = 1024;
+/// Whether products of so many samples with weights (inputs × outputs), forward and back, are faster by the unit: if
+/// there is one, and they are not small (docs/performance.md).
+bool split_pays(std::size_t samples, std::size_t inputs, std::size_t outputs);
+/// Whether A (m × k) and B (k × n) row by row should be multiplied by split_a_b(): where that pays, without a factor.
+/// The same for all columns of a product, not for some of its rows alone.
 bool split_is_faster(const Product<float>& product);
 void split_a_b(const Product<float>& product);
 

@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "tocca/core/fixed_length_vectors.h"
-#include "tocca/linalg/matrix_unit.h"
+#include "tocca/core/panels.h"
+#include "tocca/linalg/split_products.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tocca/ops/nadam_split.cpp"
@@ -23,7 +24,7 @@ namespace tocca::HWY_NAMESPACE {
 using detail::SplitOuter;
 
 static_assert(detail::kSplitWeightRows % kUnitBlock == 0);
-constexpr std::size_t kMostSamples = detail::kMostSplitSamples;
+constexpr auto kMostSamples = static_cast<std::size_t>(kSmallBatch);
 
 // Steps of weights that are split at a time where samples fill more than one block: their sums go through memory then.
 constexpr std::size_t kTogether = 4;
@@ -274,10 +275,8 @@ HWY_AFTER_NAMESPACE();
 namespace tocca {
 
 bool detail::split_update_is_faster(const OuterProduct<float>& g) {
-  constexpr std::size_t kLeastSamples = 28, kLeast = 16384;  // samples, weights (docs/performance.md)
-  constexpr std::size_t kMostColumns = 1024;                 // longer sums would lose digits
-  return matrix_unit() != MatrixUnit::kNone && g.samples >= kLeastSamples && g.samples <= kMostSplitSamples &&
-         g.rows >= kUnitTerms && g.columns >= kUnitTerms && g.columns <= kMostColumns && g.rows * g.columns >= kLeast;
+  return split_pays(g.samples, g.rows, g.columns) && g.samples <= static_cast<std::size_t>(kSmallBatch) &&
+         g.columns <= kLongestSplitSum;
 }
 
 HWY_EXPORT(prepare);

@@ -8,12 +8,11 @@
 
 namespace tocca::detail {
 
-/// Samples that there may be.
-inline constexpr std::size_t kMostSplitSamples = 128;
 /// Rows of weights that are worth a call: the update of the last ones of a call overlaps with nothing.
 inline constexpr std::size_t kSplitWeightRows = 128;
 
-/// Whether it is faster for products of this shape, if there is a unit.
+/// Whether it is faster for products of this shape: where the unit pays (linalg/split_products.h), in small batches
+/// (core/panels.h).
 bool split_update_is_faster(const OuterProduct<float>& gradient);
 
 /// What all rows of weights need of dy, split, and room for each thread.
