@@ -2,6 +2,7 @@
 #include "tocca/linalg/small_eigen.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -31,14 +32,14 @@ constexpr double kNothing = 1e-145;
 
 constexpr std::size_t round_down(std::size_t n) { return n / kBlock * kBlock; }
 
-// The pieces of the scratch, all aligned.
+// The pieces of the scratch, all aligned and zero at first.
 struct Place {
   std::size_t n, stride;
-  double* a;          // (n × stride) the matrix; later row k holds reflector k
+  double* a;          // (n × stride) the matrix; later row k holds reflector k from column k + 1 on
   double* q;          // (n × stride) the vectors, in rows
-  double *v, *w;      // (stride) a reflector, and what comes off the matrix with it
-  double *tau, *off;  // (n) factors of the reflectors; the numbers beside the diagonal
-  double* sorted;     // (n) values
+  double *w, *next;   // (stride) what comes off the matrix with a reflector, and with the next one
+  double *tau, *off;  // (stride) factors of the reflectors; what stands beside the diagonal
+  double* sorted;     // (stride) values
 
   [[nodiscard]] double* row_a(std::size_t i) const { return a + i * stride; }
   [[nodiscard]] double* row_q(std::size_t i) const { return q + i * stride; }
@@ -54,157 +55,303 @@ Place make_place(std::size_t n, double* scratch) {
           .stride = stride,
           .a = take(n * stride),
           .q = take(n * stride),
-          .v = take(stride),
           .w = take(stride),
+          .next = take(stride),
           .tau = take(stride),
           .off = take(stride),
           .sorted = take(stride)};
   return p;
 }
 
-// sum[j] ← Σ x[i] · m[i][j] over the rows `first` to n, for all columns from the block of `first` on.
-void weighted_row_sum(const Place& p, const double* m, const double* x, std::size_t first, double* sum) {
-  const D d;
-  for (std::size_t j = round_down(first); j < p.stride; j += kBlock) {
-    V total[kVectors];
-    V other[kVectors];  // of every second row: two chains of additions at a time
-    for (std::size_t q = 0; q < kVectors; ++q) total[q] = other[q] = hn::Zero(d);
-    std::size_t i = first;
-    for (; i + 1 < p.n; i += 2) {
-      const V xi = hn::Set(d, x[i]), xj = hn::Set(d, x[i + 1]);
-      const double* const row = m + i * p.stride + j;
-      for (std::size_t q = 0; q < kVectors; ++q) {
-        total[q] = hn::MulAdd(xi, hn::Load(d, row + q * kLanes), total[q]);
-        other[q] = hn::MulAdd(xj, hn::Load(d, row + p.stride + q * kLanes), other[q]);
-      }
-    }
-    for (std::size_t q = 0; q < kVectors && i < p.n; ++q) {
-      total[q] = hn::MulAdd(hn::Set(d, x[i]), hn::Load(d, m + i * p.stride + j + q * kLanes), total[q]);
-    }
-    for (std::size_t q = 0; q < kVectors; ++q) hn::Store(hn::Add(total[q], other[q]), d, sum + j + q * kLanes);
+// pass.columns<vectors>(first column) for all columns from the block of `first` on, four vectors of them at a time.
+template <class Pass>
+HWY_INLINE void over_columns(std::size_t first, std::size_t stride, const Pass& pass) {
+  std::size_t j = round_down(first);
+  for (; j + 4 * kLanes <= stride; j += 4 * kLanes) pass.template columns<4>(j);
+  switch ((stride - j) / kLanes) {
+    case 3:
+      return pass.template columns<3>(j);
+    case 2:
+      return pass.template columns<2>(j);
+    case 1:
+      return pass.template columns<1>(j);
+    default:
+      return;
   }
 }
 
-// Makes the reflector of column k in p.v (1 at k + 1, zeros before); returns its factor.
+// The eight sums of every eighth number that a block is, in an order that does not depend on the length of vectors.
+HWY_INLINE double sum_of_block(const V (&sums)[kVectors]) {
+  alignas(64) double s[kBlock];
+  for (std::size_t q = 0; q < kVectors; ++q) hn::Store(sums[q], D(), s + q * kLanes);
+  return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+HWY_INLINE double dot(const double* x, const double* y, std::size_t from, std::size_t to) {
+  const D d;
+  V sums[kVectors];
+  for (std::size_t q = 0; q < kVectors; ++q) sums[q] = hn::Zero(d);
+  for (std::size_t j = from; j < to; j += kLanes) {
+    V& sum = sums[j / kLanes % kVectors];
+    sum = hn::MulAdd(hn::Load(d, x + j), hn::Load(d, y + j), sum);
+  }
+  return sum_of_block(sums);
+}
+
+// Row k of p.a becomes the reflector of column k (1 at k + 1, zeros before it in its block); returns its factor.
 double make_reflector(const Place& p, std::size_t k) {
-  const double* const row = p.row_a(k);
-  double rest = 0;
-  for (std::size_t j = k + 2; j < p.n; ++j) rest += row[j] * row[j];
-  const double alpha = row[k + 1];
-  std::fill(p.v + round_down(k + 1), p.v + k + 1, 0.0);
-  p.v[k + 1] = 1;
+  double* const row = p.row_a(k);
+  const std::size_t first = k + 1, block = round_down(first);
+  const double alpha = row[first];
+  std::fill(row + block, row + first + 1, 0.0);
+  const double rest = dot(row, row, block, p.stride);
   if (rest < kNothing * kNothing) {
-    std::fill(p.v + k + 2, p.v + p.n, 0.0);
+    std::fill(row + block, row + p.n, 0.0);
+    row[first] = 1;
     p.off[k] = alpha;
     return 0;
   }
+  const D d;
   const double beta = -std::copysign(std::sqrt(alpha * alpha + rest), alpha);
-  const double scale = 1 / (alpha - beta);
-  for (std::size_t j = k + 2; j < p.n; ++j) p.v[j] = scale * row[j];
+  const V scale = hn::Set(d, 1 / (alpha - beta));
+  for (std::size_t j = block; j < p.stride; j += kLanes) hn::Store(hn::Mul(scale, hn::Load(d, row + j)), d, row + j);
+  row[first] = 1;
   p.off[k] = beta;
   return (beta - alpha) / beta;
 }
 
-// p.a becomes tridiagonal: `diagonal` and p.off. Row k of p.a holds reflector k from column k + 1 on.
+// m ← m - v wᵀ − w vᵀ in the rows from `first` on, and of these sum[j] ← Σ x[i] m[i][j].
+struct UpdateAndSum {
+  const Place& p;
+  const double *v, *w, *x;
+  std::size_t first;
+  double* sum;
+
+  template <std::size_t kWide>
+  HWY_INLINE void columns(std::size_t j) const {
+    const D d;
+    V vj[kWide], wj[kWide], total[kWide];
+    for (std::size_t q = 0; q < kWide; ++q) {
+      vj[q] = hn::Load(d, v + j + q * kLanes);
+      wj[q] = hn::Load(d, w + j + q * kLanes);
+      total[q] = hn::Zero(d);
+    }
+    for (std::size_t i = first; i < p.n; ++i) {
+      const V vi = hn::Set(d, v[i]), wi = hn::Set(d, w[i]), xi = hn::Set(d, x[i]);
+      double* const row = p.row_a(i) + j;
+      for (std::size_t q = 0; q < kWide; ++q) {
+        const V less = hn::NegMulAdd(wi, vj[q], hn::NegMulAdd(vi, wj[q], hn::Load(d, row + q * kLanes)));
+        hn::Store(less, d, row + q * kLanes);
+        total[q] = hn::MulAdd(xi, less, total[q]);
+      }
+    }
+    for (std::size_t q = 0; q < kWide; ++q) hn::Store(total[q], d, sum + j + q * kLanes);
+  }
+};
+
+// p.a becomes tridiagonal: `diagonal` and p.off. Row k of p.a holds reflector k from column k + 1 on. What a reflector
+// takes off the matrix is taken off while the products with the next one are made, in one pass over the matrix; only
+// the row that the next one comes from is done before.
 void to_tridiagonal(const Place& p, double* diagonal) {
   const D d;
   const std::size_t n = p.n;
+  const double* v = p.next;  // no reflector yet: zeros
+  double *w = p.next, *next = p.w;
   for (std::size_t k = 0; k + 2 < n; ++k) {
     const std::size_t first = k + 1, block = round_down(first);
-    const double tau = p.tau[k] = make_reflector(p, k);
-    if (tau != 0) {
-      weighted_row_sum(p, p.a, p.v, first, p.w);
-      double dot = 0;
-      for (std::size_t j = first; j < n; ++j) dot += p.v[j] * p.w[j];
-      for (std::size_t j = block; j < p.stride; ++j) p.w[j] = tau * (p.w[j] - 0.5 * tau * dot * p.v[j]);
-      for (std::size_t i = first; i < n; ++i) {
-        const V vi = hn::Set(d, p.v[i]), wi = hn::Set(d, p.w[i]);
-        double* const row = p.row_a(i);
-        for (std::size_t j = block; j < p.stride; j += kLanes) {
-          const V less = hn::NegMulAdd(vi, hn::Load(d, p.w + j), hn::Load(d, row + j));
-          hn::Store(hn::NegMulAdd(wi, hn::Load(d, p.v + j), less), d, row + j);
-        }
-      }
-    }
     diagonal[k] = p.row_a(k)[k];
-    std::copy(p.v + first, p.v + n, p.row_a(k) + first);
+    const double tau = p.tau[k] = make_reflector(p, k);
+    const double* const x = p.row_a(k);
+    over_columns(first, p.stride, UpdateAndSum{p, v, w, x, first, next});
+    const V share = hn::Set(d, 0.5 * tau * dot(x, next, block, p.stride)), factor = hn::Set(d, tau);
+    const V at = hn::Set(d, next[first]);
+    const V w_first = hn::Mul(factor, hn::Sub(at, share));  // x is 1 there
+    double* const row = p.row_a(first);
+    for (std::size_t j = block; j < p.stride; j += kLanes) {
+      const V xj = hn::Load(d, x + j);
+      const V wj = hn::Mul(factor, hn::NegMulAdd(share, xj, hn::Load(d, next + j)));
+      hn::Store(wj, d, next + j);
+      hn::Store(hn::NegMulAdd(w_first, xj, hn::Sub(hn::Load(d, row + j), wj)), d, row + j);
+    }
+    v = x;
+    std::swap(w, next);
   }
   if (n >= 2) {
     diagonal[n - 2] = p.row_a(n - 2)[n - 2];
     p.off[n - 2] = p.row_a(n - 2)[n - 1];
   }
-  diagonal[n - 1] = p.row_a(n - 1)[n - 1];
+  diagonal[n - 1] = p.row_a(n - 1)[n - 1] - 2 * v[n - 1] * w[n - 1];
   p.off[n - 1] = 0;
 }
 
-void transpose_q(const Place& p) {
+// p.q ← (H_0 H_1 ...), where that is not zero; p.q is the identity before. A reflector is applied while the products
+// with the one before it are summed.
+struct GatherReflectors {
+  const Place& p;
+
+  template <std::size_t kWide>
+  HWY_INLINE void columns(std::size_t j) const {
+    const D d;
+    // Reflector k changes columns from k + 1 on.
+    std::size_t k = std::min(p.n - 2, j + kWide * kLanes - 1);
+    V total[kWide];
+    for (std::size_t q = 0; q < kWide; ++q) total[q] = hn::Zero(d);
+    for (std::size_t i = k; i < p.n; ++i) add_product(p.row_a(k - 1)[i], p.row_q(i) + j, total);
+    while (k-- > 0) {
+      const double* const v = p.row_a(k);
+      const double* const before = p.row_a(k == 0 ? 0 : k - 1);
+      const V tau = hn::Set(d, p.tau[k]);
+      V less[kWide];
+      for (std::size_t q = 0; q < kWide; ++q) {
+        less[q] = hn::Mul(tau, total[q]);
+        total[q] = hn::Zero(d);
+      }
+      add_product(1, p.row_q(k) + j, total);
+      for (std::size_t i = k + 1; i < p.n; ++i) {
+        const V vi = hn::Set(d, v[i]), bi = hn::Set(d, before[i]);
+        double* const row = p.row_q(i) + j;
+        for (std::size_t q = 0; q < kWide; ++q) {
+          const V changed = hn::NegMulAdd(vi, less[q], hn::Load(d, row + q * kLanes));
+          hn::Store(changed, d, row + q * kLanes);
+          total[q] = hn::MulAdd(bi, changed, total[q]);
+        }
+      }
+    }
+  }
+
+  template <std::size_t kWide>
+  static HWY_INLINE void add_product(double factor, const double* row, V (&total)[kWide]) {
+    const D d;
+    for (std::size_t q = 0; q < kWide; ++q) {
+      total[q] = hn::MulAdd(hn::Set(d, factor), hn::Load(d, row + q * kLanes), total[q]);
+    }
+  }
+};
+
+// p.q ← (H_0 H_1 ...)ᵀ.
+void gather_reflectors(const Place& p) {
+  for (std::size_t i = 0; i < p.n; ++i) p.row_q(i)[i] = 1;
+  if (p.n > 2) over_columns(0, p.stride, GatherReflectors{p});
   for (std::size_t i = 0; i < p.n; ++i) {
     for (std::size_t j = 0; j < i; ++j) std::swap(p.row_q(i)[j], p.row_q(j)[i]);
   }
 }
 
-// p.q ← (H_0 H_1 ...)ᵀ.
-void gather_reflectors(const Place& p) {
-  const D d;
-  for (std::size_t i = 0; i < p.n; ++i) p.row_q(i)[i] = 1;
-  for (std::size_t k = p.n < 2 ? 0 : p.n - 2; k-- > 0;) {
-    if (p.tau[k] == 0) continue;
-    const std::size_t first = k + 1;
-    const double* const v = p.row_a(k);
-    weighted_row_sum(p, p.q, v, first, p.w);
-    for (std::size_t i = first; i < p.n; ++i) {
-      const V factor = hn::Set(d, p.tau[k] * v[i]);
-      double* const row = p.row_q(i);
-      for (std::size_t j = round_down(first); j < p.stride; j += kLanes) {
-        hn::Store(hn::NegMulAdd(factor, hn::Load(d, p.w + j), hn::Load(d, row + j)), d, row + j);
-      }
+// Rotations of rows of p.q, each of row i + 1 and row i: three shears, whose small errors are in proportion to the
+// angle, with the tangent of its half, which is at most 1. They are made some steps after they are known: what waits
+// for a rotation would otherwise stand in the way of finding the next one.
+class Rotations {
+ public:
+  explicit Rotations(const Place& p) : p_(p) {}
+
+  HWY_INLINE void add(std::size_t row, double cosine, double sine) {
+    waiting_[added_++ % kPlaces] = {row, sine / (1 + cosine), sine};
+    if (added_ - made_ > kMostWaiting) make_next();
+  }
+
+  void make_all() {
+    while (made_ != added_) make_one();
+  }
+
+ private:
+  struct Rotation {
+    std::size_t row;
+    double half_tangent, sine;
+  };
+  static constexpr std::size_t kPlaces = 16, kMostWaiting = 8;
+
+  HWY_INLINE void make_next() {
+    const Rotation &one = waiting_[made_ % kPlaces], &two = waiting_[(made_ + 1) % kPlaces];
+    if (two.row + 1 == one.row) {
+      make_two(one, two);
+    } else {
+      make_one();
     }
   }
-  transpose_q(p);
-}
 
-// Rotates rows i and i + 1 of p.q.
-HWY_INLINE void rotate(const Place& p, std::size_t i, double cosine, double sine) {
-  const D d;
-  const V c = hn::Set(d, cosine), s = hn::Set(d, sine);
-  double *const upper = p.row_q(i), *const lower = p.row_q(i + 1);
-  for (std::size_t j = 0; j < p.stride; j += kLanes) {
-    const V x = hn::Load(d, upper + j), y = hn::Load(d, lower + j);
-    hn::Store(hn::MulAdd(s, x, hn::Mul(c, y)), d, lower + j);
-    hn::Store(hn::NegMulAdd(s, y, hn::Mul(c, x)), d, upper + j);
+  static HWY_INLINE void turn(V& upper, V& lower, V half_tangent, V sine) {
+    upper = hn::NegMulAdd(half_tangent, lower, upper);
+    lower = hn::MulAdd(sine, upper, lower);
+    upper = hn::NegMulAdd(half_tangent, lower, upper);
   }
-}
 
-// One sweep of the QL iteration over the rows l to m of a tridiagonal matrix that is unreduced between them. A rotation
-// waits for the one before through a square root and two divisions; the processor applies it to the vectors meanwhile.
-void sweep(const Place& p, double* diagonal, std::size_t l, std::size_t m) {
+  HWY_INLINE void make_one() {
+    const D d;
+    const Rotation& one = waiting_[made_++ % kPlaces];
+    const V t = hn::Set(d, one.half_tangent), s = hn::Set(d, one.sine);
+    double *const upper = p_.row_q(one.row), *const lower = upper + p_.stride;
+    for (std::size_t j = 0; j < p_.stride; j += kLanes) {
+      V x = hn::Load(d, upper + j), y = hn::Load(d, lower + j);
+      turn(x, y, t, s);
+      hn::Store(y, d, lower + j);
+      hn::Store(x, d, upper + j);
+    }
+  }
+
+  // The row that both turn stays in registers.
+  HWY_INLINE void make_two(const Rotation& one, const Rotation& two) {
+    const D d;
+    const V t = hn::Set(d, one.half_tangent), s = hn::Set(d, one.sine);
+    const V t2 = hn::Set(d, two.half_tangent), s2 = hn::Set(d, two.sine);
+    const std::size_t stride = p_.stride;
+    double *const upper = p_.row_q(two.row), *const middle = upper + stride, *const lower = middle + stride;
+    for (std::size_t j = 0; j < stride; j += kLanes) {
+      V x = hn::Load(d, upper + j), y = hn::Load(d, middle + j), z = hn::Load(d, lower + j);
+      turn(y, z, t, s);
+      turn(x, y, t2, s2);
+      hn::Store(z, d, lower + j);
+      hn::Store(y, d, middle + j);
+      hn::Store(x, d, upper + j);
+    }
+    made_ += 2;
+  }
+
+  const Place& p_;
+  std::array<Rotation, kPlaces> waiting_;
+  std::size_t added_ = 0, made_ = 0;
+};
+
+double with_sign_of(double x, double y, double z) { return std::copysign(x, std::copysign(1.0, y) * z); }
+
+// One sweep of the QL iteration over the rows l to m of a tridiagonal matrix that is unreduced between them; p.off has
+// the squares of what stands beside the diagonal, with its signs. In the variables of Pal, Walker and Kahan squares are
+// enough to go on from one rotation to the next, which waits for one division; roots are taken beside that. pi is what
+// would stand on the diagonal in row i + 1 if the matrix less the shift had been made lower triangular down to there.
+// Returns the smallest of the squares between rows l + 1 and m.
+double sweep(const Place& p, Rotations& rotations, double* diagonal, std::size_t l, std::size_t m) {
   double* const off = p.off;
-  const double ratio = (diagonal[l + 1] - diagonal[l]) / (2 * off[l]);
-  const double shift = off[l] / (ratio + std::copysign(std::hypot(ratio, 1.0), ratio));
-  double g = diagonal[m] - diagonal[l] + shift;
-  double s = 1, c = 1, moved = 0;
-  std::size_t i = m;
-  while (i-- > l) {
-    const double f = s * off[i], b = c * off[i];
-    const double r = std::sqrt(f * f + g * g);
-    off[i + 1] = r;
-    if (r < kNothing) {  // the matrix falls apart here, and a rotation from numbers close to underflow would not be one
-      diagonal[i + 1] -= moved;
-      off[m] = 0;
-      return;
+  const double half = 0.5 * (diagonal[l + 1] - diagonal[l]), square = std::abs(off[l]);
+  const double shift = diagonal[l] - square / (half + std::copysign(std::sqrt(half * half + square), half));
+  double gamma = diagonal[m] - shift;  // pi times the cosine of the rotation before; no cosine is negative
+  double pi2 = gamma * gamma, cosine2 = 1, sine2 = 0, sign = 1;  // squares, and the sign of the sine
+  double smallest = std::numeric_limits<double>::infinity();
+  for (std::size_t i = m; i-- > l;) {
+    const double beside2 = std::abs(off[i]), sum = pi2 + beside2, inverse = 1 / sum;
+    const double numerator = pi2 * (diagonal[i] - shift) - beside2 * gamma;
+    const double next_pi2 = numerator * numerator / (sum * pi2);
+    if (i + 1 < m) {
+      const double beside = sine2 * sum;
+      off[i + 1] = with_sign_of(beside, gamma, sign);
+      smallest = std::min(smallest, beside);
     }
-    s = f / r;
-    c = g / r;
-    g = diagonal[i + 1] - moved;
-    const double t = (diagonal[i] - g) * s + 2 * c * b;
-    moved = s * t;
-    diagonal[i + 1] = g + moved;
-    g = c * t - b;
-    rotate(p, i, c, s);
+    const double gamma_before = gamma, cosine2_before = cosine2;
+    gamma = numerator * inverse;
+    cosine2 = pi2 * inverse;
+    sine2 = beside2 * inverse;
+    sign = with_sign_of(1, gamma_before, off[i]);
+    rotations.add(i, std::sqrt(cosine2), std::copysign(std::sqrt(sine2), sign));
+    if (pi2 > kNothing) {
+      pi2 = next_pi2;
+    } else {  // the shift is an eigenvalue of the rows below
+      pi2 = cosine2_before * beside2;
+      gamma = -std::copysign(0.0, gamma_before);
+    }
+    diagonal[i + 1] = gamma_before + (diagonal[i] - gamma);
   }
-  diagonal[l] -= moved;
-  off[l] = g;
+  diagonal[l] = shift + gamma;
+  off[l] = with_sign_of(sine2 * pi2, gamma, sign);
   off[m] = 0;
+  return smallest;
 }
 
 bool ql(const Place& p, double* diagonal) {
@@ -212,21 +359,22 @@ bool ql(const Place& p, double* diagonal) {
   // alone, as that of a matrix of low rank, its neighbours on the diagonal are no larger, and it would never vanish.
   double norm = 0;
   for (std::size_t i = 0; i < p.n; ++i) norm = std::max({norm, std::abs(diagonal[i]), std::abs(p.off[i])});
-  constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-  const double negligible = 0.5 * kEpsilon * norm;
+  const double negligible = std::pow(std::numeric_limits<double>::epsilon() * norm, 2);
+  for (std::size_t i = 0; i < p.n; ++i) p.off[i] *= std::abs(p.off[i]);
+  Rotations rotations(p);
   std::size_t sweeps_left = 30 * p.n;  // two for each eigenvalue are usual
-  for (std::size_t l = 0; l < p.n; ++l) {
-    while (true) {
-      std::size_t m = l;
-      while (m + 1 < p.n && std::abs(p.off[m]) > negligible &&
-             std::abs(p.off[m]) > kEpsilon * (std::abs(diagonal[m]) + std::abs(diagonal[m + 1]))) {
-        ++m;
-      }
-      if (m == l) break;
+  for (std::size_t l = 0; l < p.n;) {
+    std::size_t m = l;
+    while (m + 1 < p.n && std::abs(p.off[m]) > negligible) ++m;
+    bool whole = true;
+    while (whole && l < m) {
       if (sweeps_left-- == 0) return false;
-      sweep(p, diagonal, l, m);
+      whole = sweep(p, rotations, diagonal, l, m) > negligible;
+      l += whole && std::abs(p.off[l]) <= negligible ? 1 : 0;
     }
+    if (l == m) ++l;
   }
+  rotations.make_all();
   return true;
 }
 
@@ -253,7 +401,7 @@ bool eigen(std::size_t n, double* matrix, double* values, double* scratch) {
     std::size_t rank = 0;
     for (std::size_t j = 0; j < n; ++j) rank += values[j] < values[i] || (values[j] == values[i] && j < i) ? 1 : 0;
     p.sorted[rank] = std::ldexp(values[i], exponent);
-    std::copy_n(p.row_q(i), n, matrix + rank * n);
+    for (std::size_t j = 0; j < n; ++j) matrix[j * n + rank] = p.row_q(i)[j];
   }
   std::copy_n(p.sorted, n, values);
   return true;

@@ -5,13 +5,14 @@
 
 namespace tocca::detail {
 
-/// Up to this size it was measured to be faster than LAPACK's dsyevd (docs/performance.md).
-inline constexpr std::size_t kSmallEigen = 100;
+/// Up to this size it was measured to be faster than LAPACK's dsyevd, or level with it (docs/performance.md).
+inline constexpr std::size_t kSmallEigen = 112;
 
-/// S = Vᵀ diag(values) V for a symmetric matrix in float64, by Householder reflections to tridiagonal form and the
-/// implicit QL iteration with Wilkinson's shift (Golub and Van Loan, Matrix Computations, sections 8.3.1 and 8.3.3).
+/// S = V diag(values) Vᵀ for a symmetric matrix in float64, by Householder reflections to tridiagonal form and the QL
+/// iteration with Wilkinson's shift (Golub and Van Loan, Matrix Computations, sections 8.3.1 and 8.3.3) in Pal, Walker
+/// and Kahan's variables (Parlett, The Symmetric Eigenvalue Problem, chapter 8).
 ///
-/// matrix: n × n, of which the lower triangle is read; finite. It becomes the eigenvectors, in rows. values: (n),
+/// matrix: n × n, of which the lower triangle is read; finite. It becomes the eigenvectors, in columns. values: (n),
 /// ascending. scratch: small_eigen_scratch(n) numbers. Returns whether the iteration converged.
 bool small_symmetric_eigen(std::size_t n, double* matrix, double* values, double* scratch);
 

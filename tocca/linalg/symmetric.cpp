@@ -16,6 +16,9 @@ void require_square_and_finite(ConstMatrixRef<double> s) {
   if (s.rows() != s.cols())
     throw InputError("symmetric_eigen",
                      fmt::format("shape: got {} x {}, need a square matrix; pass a covariance", s.rows(), s.cols()));
+  double nothing = 0;  // 0 times a number, unless that is infinite or none
+  for (Index i = 0; i < s.rows(); ++i) nothing += (0 * s.row(i).head(i + 1)).sum();
+  if (nothing == 0) return;
   for (Index i = 0; i < s.rows(); ++i)
     for (Index j = 0; j <= i; ++j)
       if (!std::isfinite(s(i, j)))
@@ -53,7 +56,6 @@ void symmetric_eigen(ConstMatrixRef<double> s, SymmetricEigen& eigen, SymmetricS
     scratch.numbers.resize(static_cast<Index>(detail::small_eigen_scratch(n)));
     if (!detail::small_symmetric_eigen(n, eigen.vectors.data(), eigen.values.data(), scratch.numbers.data()))
       throw Error("symmetric_eigen", "QL iteration: got no convergence, need it; check the data");
-    eigen.vectors.transposeInPlace();
     return;
   }
   // What dsyevd asks for with vectors.

@@ -68,10 +68,10 @@ TEST_P(SymmetricTest, InverseSquareRootWhitens) {
 
 class SymmetricOfSize : public ::testing::TestWithParam<Index> {};
 INSTANTIATE_TEST_SUITE_P(AroundVectorsAndSolvers, SymmetricOfSize,
-                         ::testing::Values(1, 2, 3, 7, 8, 9, 16, 17, 50, 99, 100, 101, 130));
+                         ::testing::Values(1, 2, 3, 7, 8, 9, 16, 17, 33, 50, 57, 111, 112, 113, 130));
 
-// One solver up to 100 columns, another beyond: eigenvalues spread over ten orders of magnitude, repeated ones and
-// zeros.
+// One solver up to kSmallEigen columns, another beyond: eigenvalues spread over ten orders of magnitude, repeated ones
+// and zeros.
 TEST_P(SymmetricOfSize, RecoversValuesAndOrthonormalVectors) {
   const Index d = GetParam();
   Vector<double> values(d);
@@ -173,6 +173,33 @@ TEST_P(OfLowRank, NumbersCloseToUnderflow) {
     for (Index i = 1; i < 40; ++i) tridiagonal(i, i - 1) = tridiagonal(i - 1, i) = draw();
     EXPECT_LT(disorder(tridiagonal), 1e-13) << exponent;
   }
+}
+
+// Tridiagonal matrices of small integers have zeros where they fall apart, repeated values, and shifts that are values;
+// weak links between blocks vanish while the sweeps still work on what is above them.
+TEST(Symmetric, TridiagonalMatricesThatFallApart) {
+  Rng rng(13);
+  for (Index d = 2; d <= 112; ++d) {
+    for (const double link : {0.0, 1e-17, 1e-13, 1e-8, 1.0}) {
+      Matrix<double> s = Matrix<double>::Zero(d, d);
+      for (Index i = 0; i < d; ++i) s(i, i) = static_cast<double>(rng.below(5)) - 2;
+      for (Index i = 1; i < d; ++i) {
+        const auto draw = static_cast<double>(rng.below(3)) - 1;
+        s(i, i - 1) = s(i - 1, i) = draw == 0 ? link : draw;
+      }
+      EXPECT_LT(disorder(s), 3e-14) << d << " " << link;
+    }
+  }
+}
+
+// Sweeps turn the same rows a hundred times and more: errors of the rotations must not all go one way.
+TEST(Symmetric, VectorsStayOrthonormalOverManyRotations) {
+  const Index d = 100;
+  Matrix<double> s = Matrix<double>::Zero(d, d);
+  for (Index i = 0; i < d; ++i) s(i, i) = std::abs(static_cast<double>(i) - d / 2.0);  // Wilkinson's
+  for (Index i = 1; i < d; ++i) s(i, i - 1) = s(i - 1, i) = 1;
+  const Matrix<double> v = symmetric_eigen(s).vectors;
+  EXPECT_LT(largest(v.transpose() * v - Matrix<double>::Identity(d, d)), 6e-15);
 }
 
 TEST(Symmetric, ReadsOnlyTheLowerTriangle) {
