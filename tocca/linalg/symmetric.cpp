@@ -96,6 +96,15 @@ Matrix<double> inverse_sqrt(const SymmetricEigen& eigen) {
   return u;
 }
 
+void inverse_sqrt_differences(const SymmetricEigen& eigen, Matrix<double>& m, SymmetricScratch& scratch) {
+  require_positive(eigen.values);
+  scratch.roots = eigen.values.cwiseSqrt();
+  const Vector<double>& root = scratch.roots;
+  for (Index i = 0; i < m.rows(); ++i)
+    for (Index j = 0; j <= i; ++j)
+      m(i, j) = m(j, i) = -0.5 * (m(i, j) + m(j, i)) / (root(i) * root(j) * (root(i) + root(j)));
+}
+
 void inverse_sqrt_adjoint(const SymmetricEigen& eigen, ConstMatrixRef<double> gradient, Matrix<double>& adjoint,
                           SymmetricScratch& scratch) {
   require_positive(eigen.values);
@@ -106,14 +115,11 @@ void inverse_sqrt_adjoint(const SymmetricEigen& eigen, ConstMatrixRef<double> gr
   const Matrix<double>& v = eigen.vectors;
   Matrix<double>& inner = adjoint;
   Matrix<double>& between = scratch.first;
-  inner = 0.5 * (gradient + gradient.transpose());
+  inner.resize(d, d);
   between.resize(d, d);
-  multiply_at_b<double>(v, inner, between);
+  multiply_at_b<double>(v, gradient, between);
   multiply<double>(between, v, inner);
-  scratch.roots = eigen.values.cwiseSqrt();
-  const Vector<double>& root = scratch.roots;
-  for (Index i = 0; i < d; ++i)
-    for (Index j = 0; j < d; ++j) inner(i, j) *= -1 / (root(i) * root(j) * (root(i) + root(j)));
+  inverse_sqrt_differences(eigen, inner, scratch);
   multiply<double>(v, inner, between);
   multiply_a_bt<double>(between, v, inner);
   between = 0.5 * (inner + inner.transpose());

@@ -31,8 +31,12 @@ void symmetric_eigen(ConstMatrixRef<double> s, SymmetricEigen& eigen, SymmetricS
 Matrix<double> inverse_sqrt(const SymmetricEigen& eigen);
 void inverse_sqrt(const SymmetricEigen& eigen, Matrix<double>& u, SymmetricScratch& scratch);
 
-/// Given G = ∂L/∂U for U = S^{-1/2}, returns ∂L/∂S = V (K ∘ (Vᵀ sym(G) V)) Vᵀ with the divided differences of λ^{-1/2},
-/// K_ij = −1 / (√λᵢ √λⱼ (√λᵢ + √λⱼ)): finite for equal eigenvalues. (d × d), symmetric.
+/// m ← K ∘ sym(m) for m (d × d) in the coordinates of the eigenvectors, with the divided differences of λ^{-1/2},
+/// K_ij = −1 / (√λᵢ √λⱼ (√λᵢ + √λⱼ)): finite for equal eigenvalues. It becomes exactly symmetric. Throws Error unless
+/// all values are positive.
+void inverse_sqrt_differences(const SymmetricEigen& eigen, Matrix<double>& m, SymmetricScratch& scratch);
+
+/// Given G = ∂L/∂U for U = S^{-1/2}, returns ∂L/∂S = V (K ∘ sym(Vᵀ G V)) Vᵀ (d × d), symmetric, with K as above.
 Matrix<double> inverse_sqrt_adjoint(const SymmetricEigen& eigen, ConstMatrixRef<double> gradient);
 void inverse_sqrt_adjoint(const SymmetricEigen& eigen, ConstMatrixRef<double> gradient, Matrix<double>& adjoint,
                           SymmetricScratch& scratch);

@@ -29,20 +29,49 @@ void whitening_forward(ConstMatrixRef<S> a, const WhiteningOptions& options, dou
   b = projected.template cast<S>();
 }
 
+namespace {
+
+// ∂L/∂Ā through B = Ā U directly and, `share` of it, through Σ, whose gradient comes from Āᵀ G.
+void gradient_by_covariance(WhiteningCache& cache, ConstMatrixRef<double> centred, ConstMatrixRef<double> gradient,
+                            double share, MatrixRef<double> dcentred) {
+  cache.scratch.resize(centred.cols(), centred.cols());
+  multiply_at_b<double>(centred, gradient, cache.scratch);  // ∂L/∂U
+  inverse_sqrt_adjoint(cache.eigen, cache.scratch, cache.dcovariance, cache.symmetric);
+  multiply<double>(gradient, cache.transform, dcentred);
+  multiply<double>(centred, cache.dcovariance, dcentred, share, 1);
+}
+
+// The same in the coordinates of the eigenvectors, where U is diagonal: the rows are turned there and back instead of
+// the gradient of Σ, which is less work when they are few.
+void gradient_by_eigenvectors(WhiteningCache& cache, ConstMatrixRef<double> centred, ConstMatrixRef<double> gradient,
+                              double share, MatrixRef<double> dcentred) {
+  const Index k = centred.cols();
+  const Matrix<double>& v = cache.eigen.vectors;
+  MatrixMap<double> turned = cache.turned.resize(centred.rows(), k);
+  MatrixRef<double> turned_centred = dcentred;  // until the end
+  Matrix<double>& inner = cache.scratch;
+  inner.resize(k, k);
+  multiply<double>(centred, v, turned_centred);
+  multiply<double>(gradient, v, turned);
+  multiply_at_b<double>(turned_centred, turned, inner);
+  inverse_sqrt_differences(cache.eigen, inner, cache.symmetric);
+  cache.mean = cache.eigen.values.cwiseSqrt().cwiseInverse();
+  turned.array().rowwise() *= cache.mean.array();
+  multiply<double>(turned_centred, inner, turned, share, 1);
+  multiply_a_bt<double>(turned, v, dcentred);
+}
+
+}  // namespace
+
 template <class S>
 void whitening_backward(WhiteningCache& cache, MatrixRef<S> d) {
   const Index k = d.cols();
   const ConstMatrixMap<double> centred = std::as_const(cache.centred).map();
   MatrixMap<double> gradient = cache.gradient.resize(d.rows(), k);  // ∂L/∂B
   gradient = d.template cast<double>();
-  cache.scratch.resize(k, k);
-  multiply_at_b<double>(centred, gradient, cache.scratch);  // ∂L/∂U = Āᵀ G
-  Matrix<double>& dcov = cache.dcovariance;                 // ∂L/∂Σ̂
-  inverse_sqrt_adjoint(cache.eigen, cache.scratch, dcov, cache.symmetric);
-  // ∂L/∂Ā: through B directly, then through Σ.
   MatrixMap<double> dcentred = cache.between.resize(d.rows(), k);
-  multiply<double>(gradient, cache.transform, dcentred);
-  multiply<double>(centred, dcov, dcentred, 2 * cache.share / static_cast<double>(d.rows() - 1), 1);
+  const auto gradient_by = d.rows() < 2 * k ? gradient_by_eigenvectors : gradient_by_covariance;
+  gradient_by(cache, centred, gradient, 2 * cache.share / static_cast<double>(d.rows() - 1), dcentred);
   cache.mean = cache.share * dcentred.colwise().mean();
   dcentred.rowwise() -= cache.mean;
   d = dcentred.template cast<S>();

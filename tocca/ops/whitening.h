@@ -34,8 +34,9 @@ struct WhiteningCache {
   Matrix<double> scratch;       ///< (d × d)
   KeptMatrix<double> gradient;  ///< (m × d)
   KeptMatrix<double> between;   ///< (m × d)
+  KeptMatrix<double> turned;    ///< in the eigenvectors' coordinates (m × d)
   Matrix<double> dcovariance;   ///< (d × d)
-  RowVector<double> mean;       ///< (d)
+  RowVector<double> mean;       ///< (d) means, and factors of columns
   SymmetricScratch symmetric;
 };
 
