@@ -45,10 +45,11 @@ void whiten(benchmark::State& state) {
   const auto map = [](Matrix<double>& m) { return MatrixMap<double>(m.data(), m.rows(), m.cols()); };
   WhiteningStatistics statistics{map(mean), map(covariance), map(centre), map(transform)};
   WhiteningCache cache;
+  Workspace work;
   double k = 0;
   for (auto _ : state) {
-    whitening_forward<float>(a, {}, ++k, statistics, cache, b);
-    whitening_backward<float>(cache, b);
+    whitening_forward<float>(a, {}, ++k, statistics, cache, b, work);
+    whitening_backward<float>(cache, b, work);
   }
 }
 BENCHMARK(whiten)->Arg(50)->Arg(112);

@@ -201,7 +201,11 @@ void multiply_at_a(ConstMatrixRef<S> a, MatrixRef<S> c, S alpha, S beta) {
   require_shape("multiply_at_a", c.rows(), c.cols(), a.cols(), a.cols());
   if (c.size() == 0) return;
   if (a.rows() == 0) return scale<S>(c, beta);
-  syrk<S>(a, c, alpha, beta);
+  if (const auto product = product_of<S>(a.rows(), a, a, c, alpha, beta); is_small(product)) {
+    run<S>([](const auto& p) { detail::skinny_lower_at_b(p); }, product, c, beta);
+  } else {
+    syrk<S>(a, c, alpha, beta);
+  }
   mirror_lower<S>(c);
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -25,7 +26,8 @@ class BlasTest : public ::testing::Test {
     ASSERT_EQ(got.rows(), want.rows());
     ASSERT_EQ(got.cols(), want.cols());
     if (got.size() > 0) {
-      EXPECT_LT((got - want).cwiseAbs().maxCoeff(), S{100} * std::numeric_limits<S>::epsilon());
+      EXPECT_LT((got - want).cwiseAbs().template maxCoeff<Eigen::PropagateNaN>(),
+                S{100} * std::numeric_limits<S>::epsilon());
     }
   }
 };
@@ -50,11 +52,19 @@ TYPED_TEST(BlasTest, ProductsEqualTheirDefinitions) {
 
 TYPED_TEST(BlasTest, GramMatrixHasBothTriangles) {
   using S = TypeParam;
-  const Matrix<S> a = this->random(6, 71, "a");
-  Matrix<S> c = Matrix<S>::Identity(71, 71);
-  multiply_at_a<S>(a, c, S{0.5}, S{3});
-  this->expect_near(c, S{0.5} * a.transpose().lazyProduct(a) + S{3} * Matrix<S>::Identity(71, 71));
-  EXPECT_EQ(c, Matrix<S>(c.transpose()));
+  // Small ones in one block and in two, with panels of every width, and large ones.
+  for (const auto& [rows, columns] : {std::pair<Index, Index>{6, 71}, {300, 50}, {1, 1}, {5, 24}, {110, 130}}) {
+    const Matrix<S> a = this->random(rows, columns, "a") / std::sqrt(static_cast<S>(rows));
+    const Matrix<S> one = Matrix<S>::Identity(columns, columns);
+    Matrix<S> c = one;
+    multiply_at_a<S>(a, c, S{0.5}, S{3});
+    this->expect_near(c, S{0.5} * a.transpose().lazyProduct(a) + S{3} * one);
+    EXPECT_TRUE(c == c.transpose()) << rows << " " << columns;
+    c.setConstant(std::numeric_limits<S>::quiet_NaN());
+    multiply_at_a<S>(a, c);
+    this->expect_near(c, a.transpose().lazyProduct(a));
+    EXPECT_TRUE(c == c.transpose()) << rows << " " << columns;
+  }
 }
 
 TYPED_TEST(BlasTest, TakesAndFillsBlocksOfLargerMatrices) {

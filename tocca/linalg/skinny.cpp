@@ -72,8 +72,9 @@ void a_b(const Product<S>& p) {
 
 // ---- C ← Aᵀ B ------------------------------------------------------------------------------------------------------
 
+// Of every panel of columns all rows, or those from its diagonal on.
 template <class S>
-void at_b(const Product<S>& p) {
+void at_b_rows(const Product<S>& p, bool from_diagonal) {
   if (is_empty(p)) return;
   const hn::ScalableTag<S> d;
   HWY_ALIGN S packed[3 * kLine<S> * kDepth];
@@ -82,11 +83,22 @@ void at_b(const Product<S>& p) {
     const std::size_t count = std::min(kDepth, p.k - first);
     Panels panels(p.n, hn::Lanes(d));
     for (Panel q; panels.next(q);) {
+      const std::size_t top = from_diagonal ? q.first : 0;
       pack_columns(d, Rows<const S>{p.b.at(first, q.first), p.b.stride}, count, q.width, q.full, packed);
-      put_panel(d, q.vectors, p.m, count, ByColumns<S>{p.a.at(first), p.a.stride}, packed, q.full,
-                TileTarget<S>{{p.c.at(0, q.first), p.c.stride}, q.width, p.alpha, p.add || first > 0}, nothing);
+      put_panel(d, q.vectors, p.m - top, count, ByColumns<S>{p.a.at(first, top), p.a.stride}, packed, q.full,
+                TileTarget<S>{{p.c.at(top, q.first), p.c.stride}, q.width, p.alpha, p.add || first > 0}, nothing);
     }
   }
+}
+
+template <class S>
+void at_b(const Product<S>& p) {
+  at_b_rows(p, false);
+}
+
+template <class S>
+void lower_at_b(const Product<S>& p) {
+  at_b_rows(p, true);
 }
 
 // ---- C ← A Bᵀ, as (B Aᵀ)ᵀ ------------------------------------------------------------------------------------------
@@ -128,6 +140,8 @@ TOCCA_PRODUCT(a_bt, float)
 TOCCA_PRODUCT(a_bt, double)
 TOCCA_PRODUCT(at_b, float)
 TOCCA_PRODUCT(at_b, double)
+TOCCA_PRODUCT(lower_at_b, float)
+TOCCA_PRODUCT(lower_at_b, double)
 #undef TOCCA_PRODUCT
 
 }  // namespace tocca::HWY_NAMESPACE
@@ -145,6 +159,8 @@ TOCCA_PRODUCT(a_bt, float)
 TOCCA_PRODUCT(a_bt, double)
 TOCCA_PRODUCT(at_b, float)
 TOCCA_PRODUCT(at_b, double)
+TOCCA_PRODUCT(lower_at_b, float)
+TOCCA_PRODUCT(lower_at_b, double)
 #undef TOCCA_PRODUCT
 
 }  // namespace tocca

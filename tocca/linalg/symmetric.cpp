@@ -43,93 +43,94 @@ void require_positive(const Vector<double>& values) {
 
 }  // namespace
 
-void symmetric_eigen(ConstMatrixRef<double> s, SymmetricEigen& eigen, SymmetricScratch& scratch) {
+void symmetric_eigen_in_place(SymmetricEigen& eigen, Workspace& work) {
+  Matrix<double>& s = eigen.vectors;
   require_countable(s.rows());
   require_square_and_finite(s);
-  detail::use_one_blas_thread();
   const Index d = s.rows();
   eigen.values.resize(d);
-  eigen.vectors = s;
   if (d == 0) return;
+  const Workspace::Frame frame(work);
   if (d <= static_cast<Index>(detail::kSmallEigen)) {
     const auto n = static_cast<std::size_t>(d);
-    scratch.numbers.resize(static_cast<Index>(detail::small_eigen_scratch(n)));
-    if (!detail::small_symmetric_eigen(n, eigen.vectors.data(), eigen.values.data(), scratch.numbers.data()))
+    double* const scratch = work.array<double>(detail::small_eigen_scratch(n)).data();
+    if (!detail::small_symmetric_eigen(n, s.data(), eigen.values.data(), scratch))
       throw Error("symmetric_eigen", "QL iteration: got no convergence, need it; check the data");
     return;
   }
+  detail::use_one_blas_thread();
   // What dsyevd asks for with vectors.
-  scratch.numbers.resize(1 + 6 * d + 2 * d * d);
-  scratch.integers.resize(static_cast<std::size_t>(3 + 5 * d));
+  const auto numbers = work.array<double>(static_cast<std::size_t>(1 + 6 * d + 2 * d * d));
+  const auto integers = work.array<lapack_int>(static_cast<std::size_t>(3 + 5 * d));
   // Column-major LAPACK sees the transpose: our lower triangle is its upper one, and its columns come back as our rows.
   const auto n = static_cast<lapack_int>(d);
-  const lapack_int info =
-      LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'U', n, eigen.vectors.data(), n, eigen.values.data(),
-                          scratch.numbers.data(), static_cast<lapack_int>(scratch.numbers.size()),
-                          scratch.integers.data(), static_cast<lapack_int>(scratch.integers.size()));
+  const lapack_int info = LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'U', n, s.data(), n, eigen.values.data(),
+                                              numbers.data(), static_cast<lapack_int>(numbers.size()), integers.data(),
+                                              static_cast<lapack_int>(integers.size()));
   if (info != 0)
     throw Error("symmetric_eigen", fmt::format("LAPACK dsyevd: got code {}, need 0 (converged); scale the data", info));
-  eigen.vectors.transposeInPlace();
+  s.transposeInPlace();
 }
 
 SymmetricEigen symmetric_eigen(ConstMatrixRef<double> s) {
   SymmetricEigen eigen;
-  SymmetricScratch scratch;
-  symmetric_eigen(s, eigen, scratch);
+  eigen.vectors = s;
+  Workspace work;
+  symmetric_eigen_in_place(eigen, work);
   return eigen;
 }
 
-void inverse_sqrt(const SymmetricEigen& eigen, Matrix<double>& u, SymmetricScratch& scratch) {
+void inverse_sqrt(const SymmetricEigen& eigen, MatrixRef<double> u, Workspace& work) {
   require_positive(eigen.values);
   const Index d = eigen.values.size();
+  const Workspace::Frame frame(work);
   // As a Gram matrix of values^{-1/4} Vᵀ the result is symmetric to the last bit, at half the cost of a product.
-  scratch.roots = eigen.values.array().pow(-0.25);
-  scratch.first.noalias() = scratch.roots.asDiagonal() * eigen.vectors.transpose();
-  u.resize(d, d);
-  multiply_at_a<double>(scratch.first, u);
+  Eigen::Map<Vector<double>> factors = work.vector<double>(d);
+  factors = eigen.values.cwiseSqrt().cwiseSqrt().cwiseInverse();
+  MatrixMap<double> scaled = work.matrix<double>(d, d);
+  scaled = factors.asDiagonal() * eigen.vectors.transpose();
+  multiply_at_a<double>(scaled, u);
 }
 
 Matrix<double> inverse_sqrt(const SymmetricEigen& eigen) {
-  Matrix<double> u;
-  SymmetricScratch scratch;
-  inverse_sqrt(eigen, u, scratch);
+  Matrix<double> u(eigen.values.size(), eigen.values.size());
+  Workspace work;
+  inverse_sqrt(eigen, u, work);
   return u;
 }
 
-void inverse_sqrt_differences(const SymmetricEigen& eigen, Matrix<double>& m, SymmetricScratch& scratch) {
+void inverse_sqrt_differences(const SymmetricEigen& eigen, MatrixRef<double> m, Workspace& work) {
   require_positive(eigen.values);
-  scratch.roots = eigen.values.cwiseSqrt();
-  const Vector<double>& root = scratch.roots;
+  const Workspace::Frame frame(work);
+  Eigen::Map<Vector<double>> root = work.vector<double>(eigen.values.size());
+  root = eigen.values.cwiseSqrt();
   for (Index i = 0; i < m.rows(); ++i)
     for (Index j = 0; j <= i; ++j)
       m(i, j) = m(j, i) = -0.5 * (m(i, j) + m(j, i)) / (root(i) * root(j) * (root(i) + root(j)));
 }
 
-void inverse_sqrt_adjoint(const SymmetricEigen& eigen, ConstMatrixRef<double> gradient, Matrix<double>& adjoint,
-                          SymmetricScratch& scratch) {
+void inverse_sqrt_adjoint(const SymmetricEigen& eigen, ConstMatrixRef<double> gradient, MatrixRef<double> adjoint,
+                          Workspace& work) {
   require_positive(eigen.values);
   const Index d = eigen.values.size();
   if (gradient.rows() != d || gradient.cols() != d)
     throw InputError("inverse_sqrt_adjoint", fmt::format("shape of the gradient: got {} x {}, need {} x {}; pass dL/dU",
                                                          gradient.rows(), gradient.cols(), d, d));
+  const Workspace::Frame frame(work);
   const Matrix<double>& v = eigen.vectors;
-  Matrix<double>& inner = adjoint;
-  Matrix<double>& between = scratch.first;
-  inner.resize(d, d);
-  between.resize(d, d);
+  MatrixMap<double> between = work.matrix<double>(d, d), inner = work.matrix<double>(d, d);
   multiply_at_b<double>(v, gradient, between);
   multiply<double>(between, v, inner);
-  inverse_sqrt_differences(eigen, inner, scratch);
+  inverse_sqrt_differences(eigen, inner, work);
   multiply<double>(v, inner, between);
   multiply_a_bt<double>(between, v, inner);
-  between = 0.5 * (inner + inner.transpose());
-  adjoint.swap(between);
+  adjoint = 0.5 * (inner + inner.transpose());
 }
 
 Matrix<double> inverse_sqrt_adjoint(const SymmetricEigen& eigen, ConstMatrixRef<double> gradient) {
-  Matrix<double> adjoint;
-  SymmetricScratch scratch;
-  inverse_sqrt_adjoint(eigen, gradient, adjoint, scratch);
+  Matrix<double> adjoint(eigen.values.size(), eigen.values.size());
+  Workspace work;
+  inverse_sqrt_adjoint(eigen, gradient, adjoint, work);
   return adjoint;
 }
 

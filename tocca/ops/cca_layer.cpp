@@ -76,9 +76,10 @@ ProjectionGradients project_backward(const WhitenedView& view, ConstMatrixRef<do
 }
 
 /// Through T = R₁ Σ₁₂ R₂ and R_v = (Σ_v + rI)^{-1/2}; root_v: in ∂L/∂R_v past T, out with what comes through T.
-CovarianceGradients covariance_gradients(WhitenedPair& pair, ConstMatrixRef<double> dt, MatrixRef<double> root1,
+CovarianceGradients covariance_gradients(const WhitenedPair& pair, ConstMatrixRef<double> dt, MatrixRef<double> root1,
                                          MatrixRef<double> root2, Workspace& work) {
   const Index d1 = dt.rows(), d2 = dt.cols();
+  MatrixMap<double> s11 = work.matrix<double>(d1, d1), s22 = work.matrix<double>(d2, d2);
   MatrixMap<double> s12 = work.matrix<double>(d1, d2);
   const Workspace::Frame frame(work);
   MatrixMap<double> left = work.matrix<double>(d1, d2), right = work.matrix<double>(d1, d2);  // R₁ ∂L/∂T and ∂L/∂T R₂
@@ -86,10 +87,10 @@ CovarianceGradients covariance_gradients(WhitenedPair& pair, ConstMatrixRef<doub
   multiply<double>(dt, pair.view2.root, right);
   multiply_a_bt<double>(right, pair.s12, root1, 1, 1);
   multiply_at_b<double>(pair.s12, left, root2, 1, 1);
-  inverse_sqrt_adjoint(pair.view1.eigen, root1, pair.view1.dcovariance, pair.view1.symmetric);
-  inverse_sqrt_adjoint(pair.view2.eigen, root2, pair.view2.dcovariance, pair.view2.symmetric);
+  inverse_sqrt_adjoint(pair.view1.eigen, root1, s11, work);
+  inverse_sqrt_adjoint(pair.view2.eigen, root2, s22, work);
   multiply<double>(left, pair.view2.root, s12);
-  return {pair.view1.dcovariance, pair.view2.dcovariance, s12};
+  return {s11, s22, s12};
 }
 
 /// U₁ and U₂ of W_v = R_v U_v: U and V, or in the aligned basis U Vᵀ and I.
@@ -154,7 +155,7 @@ template <class S>
 void cca_layer_backward(CcaLayerCache& cache, ConstMatrixRef<S> db1, ConstMatrixRef<S> db2, MatrixRef<S> dh1,
                         MatrixRef<S> dh2) {
   Workspace& work = cache.work;
-  WhitenedPair& pair = cache.pair;
+  const WhitenedPair& pair = cache.pair;
   const Workspace::Frame frame(work);
   const Directions u = directions(cache, work);
   ProjectionGradients g1 = project_backward<S>(pair.view1, u.first, cache.weights1, db1, work);

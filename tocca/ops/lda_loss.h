@@ -19,7 +19,6 @@ struct LdaLossOptions {
 /// Place for what lies between, kept by callers that come back with every batch.
 struct LdaLossScratch {
   SymmetricEigen within, whitened;
-  SymmetricScratch symmetric;
   Matrix<double> root;
   Workspace work;
 };

@@ -15,12 +15,11 @@ void whiten_view(ConstMatrixRef<S> h, const ViewPairOptions& options, const Runn
   view.centre = w.correction * mean.row(0);
   centred.rowwise() -= view.centre;
   multiply_at_a<double>(centred, covariance, w.add / static_cast<double>(h.rows() - 1), w.keep);
-  const Workspace::Frame frame(work);
-  MatrixMap<double> used = work.matrix<double>(h.cols(), h.cols());
-  used = w.correction * covariance;
-  used.diagonal().array() += options.ridge;
-  symmetric_eigen(used, view.eigen, view.symmetric);
-  inverse_sqrt(view.eigen, view.root, view.symmetric);
+  view.eigen.vectors = w.correction * covariance;
+  view.eigen.vectors.diagonal().array() += options.ridge;
+  symmetric_eigen_in_place(view.eigen, work);
+  view.root.resize(h.cols(), h.cols());
+  inverse_sqrt(view.eigen, view.root, work);
 }
 
 void subtract_share_of_mean(double share, MatrixRef<double> d, Workspace& work) {

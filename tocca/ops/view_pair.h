@@ -31,8 +31,6 @@ struct WhitenedView {
   KeptMatrix<double> centred;  ///< H̄ = H − μ (m × d)
   SymmetricEigen eigen;        ///< of Σ + rI
   Matrix<double> root;         ///< R = (Σ + rI)^{-1/2} (d × d)
-  Matrix<double> dcovariance;  ///< ∂L/∂Σ, where it goes through R
-  SymmetricScratch symmetric;
 };
 
 struct WhitenedPair {

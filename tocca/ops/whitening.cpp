@@ -1,79 +1,81 @@
 #include "tocca/ops/whitening.h"
 
-#include <utility>
-
 #include "tocca/linalg/blas.h"
 #include "tocca/ops/running.h"
 
 namespace tocca {
 
-template <class S>
-void whitening_forward(ConstMatrixRef<S> a, const WhiteningOptions& options, double batch_number,
-                       WhiteningStatistics& statistics, WhiteningCache& cache, MatrixRef<S> b) {
-  const Index d = a.cols();
-  const RunningWeights w = options.running ? running_weights(options.momentum, batch_number) : RunningWeights{};
-  cache.share = w.share;
-  MatrixMap<double> centred = cache.centred.resize(a.rows(), d);
-  centred = a.template cast<double>();
-  statistics.mean = w.keep * statistics.mean + w.add * centred.colwise().mean();
-  statistics.centre = w.correction * statistics.mean;
-  centred.rowwise() -= statistics.centre.row(0);
-  multiply_at_a<double>(centred, statistics.covariance, w.add / static_cast<double>(a.rows() - 1), w.keep);
-  cache.scratch = w.correction * statistics.covariance;
-  cache.scratch.diagonal().array() += options.epsilon;
-  symmetric_eigen(cache.scratch, cache.eigen, cache.symmetric);
-  inverse_sqrt(cache.eigen, cache.transform, cache.symmetric);
-  statistics.transform = cache.transform;
-  MatrixMap<double> projected = cache.between.resize(a.rows(), d);
-  multiply<double>(centred, cache.transform, projected);
-  b = projected.template cast<S>();
-}
-
 namespace {
 
+// Whether a batch goes back in the coordinates of the eigenvectors.
+bool has_few_rows(Index rows, Index columns) { return rows < 2 * columns; }
+
 // ∂L/∂Ā through B = Ā U directly and, `share` of it, through Σ, whose gradient comes from Āᵀ G.
-void gradient_by_covariance(WhiteningCache& cache, ConstMatrixRef<double> centred, ConstMatrixRef<double> gradient,
-                            double share, MatrixRef<double> dcentred) {
-  cache.scratch.resize(centred.cols(), centred.cols());
-  multiply_at_b<double>(centred, gradient, cache.scratch);  // ∂L/∂U
-  inverse_sqrt_adjoint(cache.eigen, cache.scratch, cache.dcovariance, cache.symmetric);
+void gradient_by_covariance(const WhiteningCache& cache, ConstMatrixRef<double> gradient, double share,
+                            MatrixRef<double> dcentred, Workspace& work) {
+  const Index k = gradient.cols();
+  const ConstMatrixMap<double> centred = cache.centred.map();
+  MatrixMap<double> dtransform = work.matrix<double>(k, k), dcovariance = work.matrix<double>(k, k);
+  multiply_at_b<double>(centred, gradient, dtransform);
+  inverse_sqrt_adjoint(cache.eigen, dtransform, dcovariance, work);
   multiply<double>(gradient, cache.transform, dcentred);
-  multiply<double>(centred, cache.dcovariance, dcentred, share, 1);
+  multiply<double>(centred, dcovariance, dcentred, share, 1);
 }
 
 // The same in the coordinates of the eigenvectors, where U is diagonal: the rows are turned there and back instead of
 // the gradient of Σ, which is less work when they are few.
-void gradient_by_eigenvectors(WhiteningCache& cache, ConstMatrixRef<double> centred, ConstMatrixRef<double> gradient,
-                              double share, MatrixRef<double> dcentred) {
-  const Index k = centred.cols();
+void gradient_by_eigenvectors(const WhiteningCache& cache, ConstMatrixRef<double> gradient, double share,
+                              MatrixRef<double> dcentred, Workspace& work) {
+  const Index m = gradient.rows(), k = gradient.cols();
   const Matrix<double>& v = cache.eigen.vectors;
-  MatrixMap<double> turned = cache.turned.resize(centred.rows(), k);
-  MatrixRef<double> turned_centred = dcentred;  // until the end
-  Matrix<double>& inner = cache.scratch;
-  inner.resize(k, k);
-  multiply<double>(centred, v, turned_centred);
+  MatrixMap<double> centred = work.matrix<double>(m, k), turned = work.matrix<double>(m, k);
+  MatrixMap<double> inner = work.matrix<double>(k, k), factors = work.matrix<double>(1, k);
+  multiply<double>(cache.centred.map(), v, centred);
   multiply<double>(gradient, v, turned);
-  multiply_at_b<double>(turned_centred, turned, inner);
-  inverse_sqrt_differences(cache.eigen, inner, cache.symmetric);
-  cache.mean = cache.eigen.values.cwiseSqrt().cwiseInverse();
-  turned.array().rowwise() *= cache.mean.array();
-  multiply<double>(turned_centred, inner, turned, share, 1);
+  multiply_at_b<double>(centred, turned, inner);
+  inverse_sqrt_differences(cache.eigen, inner, work);
+  factors = cache.eigen.values.cwiseSqrt().cwiseInverse().transpose();
+  turned.array().rowwise() *= factors.array().row(0);
+  multiply<double>(centred, inner, turned, share, 1);
   multiply_a_bt<double>(turned, v, dcentred);
 }
 
 }  // namespace
 
 template <class S>
-void whitening_backward(WhiteningCache& cache, MatrixRef<S> d) {
-  const Index k = d.cols();
-  const ConstMatrixMap<double> centred = std::as_const(cache.centred).map();
-  MatrixMap<double> gradient = cache.gradient.resize(d.rows(), k);  // ∂L/∂B
-  gradient = d.template cast<double>();
-  MatrixMap<double> dcentred = cache.between.resize(d.rows(), k);
-  const auto gradient_by = d.rows() < 2 * k ? gradient_by_eigenvectors : gradient_by_covariance;
-  gradient_by(cache, centred, gradient, 2 * cache.share / static_cast<double>(d.rows() - 1), dcentred);
-  cache.mean = cache.share * dcentred.colwise().mean();
-  dcentred.rowwise() -= cache.mean;
+void whitening_forward(ConstMatrixRef<S> a, const WhiteningOptions& options, double batch_number,
+                       WhiteningStatistics& statistics, WhiteningCache& cache, MatrixRef<S> b, Workspace& work) {
+  const Index m = a.rows(), d = a.cols();
+  const Workspace::Frame frame(work);
+  const RunningWeights w = options.running ? running_weights(options.momentum, batch_number) : RunningWeights{};
+  cache.share = w.share;
+  MatrixMap<double> centred = cache.centred.resize(m, d);
+  centred = a.template cast<double>();
+  statistics.mean = w.keep * statistics.mean + w.add * centred.colwise().mean();
+  statistics.centre = w.correction * statistics.mean;
+  centred.rowwise() -= statistics.centre.row(0);
+  multiply_at_a<double>(centred, statistics.covariance, w.add / static_cast<double>(m - 1), w.keep);
+  cache.eigen.vectors = w.correction * statistics.covariance;
+  cache.eigen.vectors.diagonal().array() += options.epsilon;
+  symmetric_eigen_in_place(cache.eigen, work);
+  inverse_sqrt(cache.eigen, statistics.transform, work);
+  if (!has_few_rows(m, d)) cache.transform = statistics.transform;
+  MatrixMap<double> projected = work.matrix<double>(m, d);
+  multiply<double>(centred, statistics.transform, projected);
+  b = projected.template cast<S>();
+}
+
+template <class S>
+void whitening_backward(WhiteningCache& cache, MatrixRef<S> d, Workspace& work) {
+  const Index m = d.rows(), k = d.cols();
+  const Workspace::Frame frame(work);
+  MatrixMap<double> gradient = work.matrix<double>(m, k), dcentred = work.matrix<double>(m, k);
+  MatrixMap<double> mean = work.matrix<double>(1, k);
+  gradient = d.template cast<double>();  // ∂L/∂B
+  const auto gradient_by = has_few_rows(m, k) ? gradient_by_eigenvectors : gradient_by_covariance;
+  gradient_by(cache, gradient, 2 * cache.share / static_cast<double>(m - 1), dcentred, work);
+  mean = cache.share * dcentred.colwise().mean();
+  dcentred.rowwise() -= mean.row(0);
   d = dcentred.template cast<S>();
 }
 
@@ -91,8 +93,8 @@ void whitening_infer(ConstMatrixRef<S> a, ConstMatrixRef<double> centre, ConstMa
 
 #define TOCCA_INSTANTIATE(S)                                                                                        \
   template void whitening_forward<S>(ConstMatrixRef<S>, const WhiteningOptions&, double, WhiteningStatistics&,      \
-                                     WhiteningCache&, MatrixRef<S>);                                                \
-  template void whitening_backward<S>(WhiteningCache&, MatrixRef<S>);                                               \
+                                     WhiteningCache&, MatrixRef<S>, Workspace&);                                    \
+  template void whitening_backward<S>(WhiteningCache&, MatrixRef<S>, Workspace&);                                   \
   template void whitening_infer<S>(ConstMatrixRef<S>, ConstMatrixRef<double>, ConstMatrixRef<double>, MatrixRef<S>, \
                                    Workspace&);
 TOCCA_INSTANTIATE(float)

@@ -25,29 +25,22 @@ struct WhiteningStatistics {
   MatrixMap<double> transform;
 };
 
-/// What whitening remembers of a batch for the way back, and place for what lies between.
+/// What whitening remembers of a batch for the way back.
 struct WhiteningCache {
-  KeptMatrix<double> centred;   ///< Ā = A − μ (m × d)
-  SymmetricEigen eigen;         ///< of Σ̂ = Σ + εI
-  Matrix<double> transform;     ///< U = Σ̂^{-1/2}
-  double share = 1;             ///< c: how much of the used statistic is this batch
-  Matrix<double> scratch;       ///< (d × d)
-  KeptMatrix<double> gradient;  ///< (m × d)
-  KeptMatrix<double> between;   ///< (m × d)
-  KeptMatrix<double> turned;    ///< in the eigenvectors' coordinates (m × d)
-  Matrix<double> dcovariance;   ///< (d × d)
-  RowVector<double> mean;       ///< (d) means, and factors of columns
-  SymmetricScratch symmetric;
+  KeptMatrix<double> centred;  ///< Ā = A − μ (m × d)
+  SymmetricEigen eigen;        ///< of Σ̂ = Σ + εI
+  Matrix<double> transform;    ///< U = Σ̂^{-1/2}, for batches of many rows
+  double share = 1;            ///< c: how much of the used statistic is this batch
 };
 
 /// b ← (a − μ) U for a batch a (m × d), m ≥ 2; moves the statistics on. `batch_number` k ≥ 1 counts this batch.
 template <class S>
 void whitening_forward(ConstMatrixRef<S> a, const WhiteningOptions& options, double batch_number,
-                       WhiteningStatistics& statistics, WhiteningCache& cache, MatrixRef<S> b);
+                       WhiteningStatistics& statistics, WhiteningCache& cache, MatrixRef<S> b, Workspace& work);
 
 /// d (m × d): in ∂L/∂B, out ∂L/∂A.
 template <class S>
-void whitening_backward(WhiteningCache& cache, MatrixRef<S> d);
+void whitening_backward(WhiteningCache& cache, MatrixRef<S> d, Workspace& work);
 
 /// b ← (a − centre) U with the statistics of the last training batch.
 template <class S>

@@ -27,9 +27,10 @@ struct Statistics {
 
 Matrix<double> forward(const Matrix<double>& a, const WhiteningOptions& options, double k, Statistics statistics) {
   WhiteningCache cache;
+  Workspace work;
   Matrix<double> b(a.rows(), a.cols());
   auto maps = statistics.maps();
-  whitening_forward<double>(a, options, k, maps, cache, b);
+  whitening_forward<double>(a, options, k, maps, cache, b, work);
   return b;
 }
 
@@ -43,10 +44,11 @@ TEST(Whitening, ThreeBatchesAndInferenceAgreeWithTheReference) {
     Matrix<double> b(a.rows(), a.cols());
     Matrix<double> d = step.matrix("dB");
     WhiteningCache cache;
+    Workspace work;
     auto maps = statistics.maps();
-    whitening_forward<double>(a, options, ++k, maps, cache, b);
+    whitening_forward<double>(a, options, ++k, maps, cache, b, work);
     EXPECT_LT(max_error(b, step.matrix("B")), 1e-11);
-    whitening_backward<double>(cache, d);
+    whitening_backward<double>(cache, d, work);
     EXPECT_LT(max_error(d, step.matrix("dA")), 1e-10);
   }
   EXPECT_LT(max_error(statistics.centre, golden.vector("running_mean").transpose()), 1e-12);
@@ -83,11 +85,12 @@ TEST_P(WhiteningGradient, AgreesWithCentralDifferences) {
   const Matrix<double> w = random_matrix(rng, m, d);
   Matrix<double> gradient = w;
   WhiteningCache cache;
+  Workspace work;
   Matrix<double> b(m, d);
   Statistics statistics = before;
   auto maps = statistics.maps();
-  whitening_forward<double>(a, options, k, maps, cache, b);
-  whitening_backward<double>(cache, gradient);
+  whitening_forward<double>(a, options, k, maps, cache, b, work);
+  whitening_backward<double>(cache, gradient, work);
   const auto loss = [&](const Matrix<double>& x) { return forward(x, options, k, before).cwiseProduct(w).sum(); };
   EXPECT_LT(max_gradient_error(loss, a, gradient), 1e-7);
 }
@@ -104,11 +107,12 @@ TEST(Whitening, GradientIsRightForRepeatedAndZeroEigenvalues) {
     Statistics statistics(3);
     auto maps = statistics.maps();
     WhiteningCache cache;
+    Workspace work;
     Matrix<double> b(4, 3);
     Matrix<double> gradient = w;
-    whitening_forward<double>(a, options, 1, maps, cache, b);
+    whitening_forward<double>(a, options, 1, maps, cache, b, work);
     EXPECT_NEAR(cache.eigen.values(0), cache.eigen.values(2), 1e-12);
-    whitening_backward<double>(cache, gradient);
+    whitening_backward<double>(cache, gradient, work);
     const auto loss = [&](const Matrix<double>& x) {
       return forward(x, options, 1, Statistics(3)).cwiseProduct(w).sum();
     };

@@ -118,7 +118,7 @@ void ViewPass<S>::forward(Network<S>& network, double rate, const Rng& rng, cons
                                  network.statistics[e.whitening_centre], network.statistics[e.whitening_transform]};
   WhiteningOptions options = network.shape.whitening;
   options.momentum = network.shape.momentum;
-  whitening_forward<S>(top(a_), options, network.statistics[e.batches](0, 0), statistics, whitening_, top(z_));
+  whitening_forward<S>(top(a_), options, network.statistics[e.batches](0, 0), statistics, whitening_, top(z_), work_);
 }
 
 template <class S>
@@ -133,7 +133,7 @@ void ViewPass<S>::update_statistics(Network<S>& network) {
 
 template <class S>
 void ViewPass<S>::backward_projection() {
-  if (whitens_ && rows_ > 0) whitening_backward<S>(whitening_, dz());
+  if (whitens_ && rows_ > 0) whitening_backward<S>(whitening_, dz(), work_);
 }
 
 template <class S>
