@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -27,7 +28,7 @@ constexpr std::size_t kLanes = HWY_LANES(double);
 constexpr std::size_t kBlock = 64 / sizeof(double);
 constexpr std::size_t kVectors = kBlock / kLanes;
 
-// The largest number of the scaled matrix is below 1: what is this small has no meaning, and its square few digits.
+// The scaled matrix has eigenvalues below 1: what is this small has no meaning, and its square few digits.
 constexpr double kNothing = 1e-145;
 
 constexpr std::size_t round_down(std::size_t n) { return n / kBlock * kBlock; }
@@ -313,39 +314,45 @@ class Rotations {
 
 double with_sign_of(double x, double y, double z) { return std::copysign(x, std::copysign(1.0, y) * z); }
 
-// One sweep of the QL iteration over the rows l to m of a tridiagonal matrix that is unreduced between them; p.off has
-// the squares of what stands beside the diagonal, with its signs. In the variables of Pal, Walker and Kahan squares are
-// enough to go on from one rotation to the next, which waits for one division; roots are taken beside that. pi is what
-// would stand on the diagonal in row i + 1 if the matrix less the shift had been made lower triangular down to there.
-// Returns the smallest of the squares between rows l + 1 and m.
+// One sweep of the QL iteration over the rows l to m of a tridiagonal matrix T that is unreduced between them; p.off
+// has the squares of what stands beside the diagonal, with its signs. Of T less the shift v is the determinant of the
+// rows i to m, u that of the rows i + 1 to m, and sum = u² + rest for rest = b sum of the row below, b the square
+// beside the diagonal: the rotation of rows i and i + 1 has the cosine u / √sum, which is not negative here. These
+// alone go from row to row, so that divisions and roots wait for nothing but each other. gamma is the last number of
+// the diagonal of what has been turned, less the shift. Returns the smallest of the squares between rows l + 1 and m.
 double sweep(const Place& p, Rotations& rotations, double* diagonal, std::size_t l, std::size_t m) {
+  // Far from underflow, as is the square of an ε² of it. Rows are at most doubled and added to what is above them.
+  constexpr double kSmall = 0x1p-332, kRoot = 0x1p166;
+  static_assert(detail::kSmallEigen * 4 < 1000, "determinants do not overflow");
   double* const off = p.off;
   const double half = 0.5 * (diagonal[l + 1] - diagonal[l]), square = std::abs(off[l]);
   const double shift = diagonal[l] - square / (half + std::copysign(std::sqrt(half * half + square), half));
-  double gamma = diagonal[m] - shift;  // pi times the cosine of the rotation before; no cosine is negative
-  double pi2 = gamma * gamma, cosine2 = 1, sine2 = 0, sign = 1;  // squares, and the sign of the sine
+  double u = 1, v = diagonal[m] - shift, sum = 1;
+  double gamma = v, pi2 = v * v, sine2 = 0, sign = 1;  // pi2: v² / sum; sign: of the sine of the rotation before
   double smallest = std::numeric_limits<double>::infinity();
   for (std::size_t i = m; i-- > l;) {
-    const double beside2 = std::abs(off[i]), sum = pi2 + beside2, inverse = 1 / sum;
-    const double numerator = pi2 * (diagonal[i] - shift) - beside2 * gamma;
-    const double next_pi2 = numerator * numerator / (sum * pi2);
+    const double b = std::abs(off[i]), next = (diagonal[i] - shift) * v - b * u;
+    double rest = b * sum;
+    u = v;
+    v = next;
+    sum = u * u + rest;
+    if (sum < kSmall) {
+      u *= kRoot;
+      v *= kRoot;
+      rest *= kRoot * kRoot;
+      sum *= kRoot * kRoot;
+    }
     if (i + 1 < m) {
-      const double beside = sine2 * sum;
+      const double beside = sine2 * (pi2 + b);
       off[i + 1] = with_sign_of(beside, gamma, sign);
       smallest = std::min(smallest, beside);
     }
-    const double gamma_before = gamma, cosine2_before = cosine2;
-    gamma = numerator * inverse;
-    cosine2 = pi2 * inverse;
-    sine2 = beside2 * inverse;
-    sign = with_sign_of(1, gamma_before, off[i]);
-    rotations.add(i, std::sqrt(cosine2), std::copysign(std::sqrt(sine2), sign));
-    if (pi2 > kNothing) {
-      pi2 = next_pi2;
-    } else {  // the shift is an eigenvalue of the rows below
-      pi2 = cosine2_before * beside2;
-      gamma = -std::copysign(0.0, gamma_before);
-    }
+    sign = with_sign_of(1, gamma, off[i]);
+    const double inverse = 1 / sum, gamma_before = gamma;
+    gamma = u * v * inverse;
+    pi2 = v * v * inverse;
+    sine2 = rest * inverse;
+    rotations.add(i, std::sqrt(u * u * inverse), std::copysign(std::sqrt(sine2), sign));
     diagonal[i + 1] = gamma_before + (diagonal[i] - gamma);
   }
   diagonal[l] = shift + gamma;
@@ -388,9 +395,11 @@ bool eigen(std::size_t n, double* matrix, double* values, double* scratch) {
       largest = std::max(largest, std::abs(matrix[i * n + j]));
     }
   }
-  // Powers of two, so that only what nearly underflows is rounded, bring squares far from overflow and underflow.
+  // Powers of two, so that only what nearly underflows is rounded, bring squares far from overflow and underflow, and
+  // eigenvalues below 1.
   int exponent = 0;
   std::frexp(largest, &exponent);
+  exponent += static_cast<int>(std::bit_width(n));
   const double scale = std::ldexp(1.0, -exponent / 2), rest = std::ldexp(1.0, -exponent - -exponent / 2);
   for (std::size_t i = 0; i < n * p.stride; ++i) p.a[i] = p.a[i] * scale * rest;
   to_tridiagonal(p, values);

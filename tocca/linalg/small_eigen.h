@@ -9,8 +9,8 @@ namespace tocca::detail {
 inline constexpr std::size_t kSmallEigen = 112;
 
 /// S = V diag(values) Vᵀ for a symmetric matrix in float64, by Householder reflections to tridiagonal form and the QL
-/// iteration with Wilkinson's shift (Golub and Van Loan, Matrix Computations, sections 8.3.1 and 8.3.3) in Pal, Walker
-/// and Kahan's variables (Parlett, The Symmetric Eigenvalue Problem, chapter 8).
+/// iteration with Wilkinson's shift (Golub and Van Loan, Matrix Computations, sections 8.3.1 and 8.3.3), whose angles
+/// come from determinants of the matrix's last rows.
 ///
 /// matrix: n × n, of which the lower triangle is read; finite. It becomes the eigenvectors, in columns. values: (n),
 /// ascending. scratch: small_eigen_scratch(n) numbers. Returns whether the iteration converged.

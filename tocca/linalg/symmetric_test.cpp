@@ -192,6 +192,19 @@ TEST(Symmetric, TridiagonalMatricesThatFallApart) {
   }
 }
 
+// Determinants of a hundred rows, each of which is as large as the shift.
+TEST(Symmetric, ValuesOneOfWhichIsFarFromTheOthers) {
+  for (const Index d : {20, 100, 112}) {
+    for (const double far : {1.0, 50.0, -1e3, 1e9}) {
+      Vector<double> values = Vector<double>::LinSpaced(d, 1, 2);
+      values(0) = far;
+      EXPECT_LT(disorder(with_eigenvalues(values)), 3e-14) << d << " " << far;
+      const Matrix<double> noise = random(d, d, "noise");
+      EXPECT_LT(disorder(Matrix<double>::Constant(d, d, far) + noise + noise.transpose()), 3e-14) << d << " " << far;
+    }
+  }
+}
+
 // Sweeps turn the same rows a hundred times and more: errors of the rotations must not all go one way.
 TEST(Symmetric, VectorsStayOrthonormalOverManyRotations) {
   const Index d = 100;
