@@ -96,7 +96,7 @@ class Problem {
     return 6.0 * static_cast<double>(case_.batch) * weights;
   }
 
-  // How far the float gradient is from the double one, in relation to its norm. One step at a time is there.
+  // How far the float gradient is from the double one, in relation to its norm. Only one step is in memory at a time.
   [[nodiscard]] double gradient_error(const Context& context) const {
     const Vector<double> exact = gradient<double>(context), single = gradient<float>(context);
     return (single - exact).norm() / exact.norm();

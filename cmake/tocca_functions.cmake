@@ -15,7 +15,7 @@ function(tocca_compile target)
   # GCC 12 sees overlapping copies in "text" + std::string, where there are none (GCC bug 105651).
   # Nobody replaces the library's functions while it is loaded: without saying so GCC makes calls of what it could inline.
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic
-                                           $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-fno-semantic-interposition>)
+                         "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-fno-semantic-interposition>")
 endfunction()
 
 # tocca_precompile(TARGET HEADER...): headers that cost more to read than most sources, read once.

@@ -16,7 +16,8 @@ void skinny_a_bt(const Product<double>& product);
 /// Aᵀ for A (k × m) and B (k × n). Of use where the product is small.
 void skinny_at_b(const Product<float>& product);
 void skinny_at_b(const Product<double>& product);
-/// The same of which the numbers below the diagonal and on it are needed; some of those above are made as well.
+/// The same with a square result, of which the numbers below the diagonal and on it are needed; some of those above are
+/// made as well.
 void skinny_lower_at_b(const Product<float>& product);
 void skinny_lower_at_b(const Product<double>& product);
 

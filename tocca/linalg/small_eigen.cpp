@@ -316,14 +316,16 @@ double with_sign_of(double x, double y, double z) { return std::copysign(x, std:
 
 // One sweep of the QL iteration over the rows l to m of a tridiagonal matrix T that is unreduced between them; p.off
 // has the squares of what stands beside the diagonal, with its signs. Of T less the shift v is the determinant of the
-// rows i to m, u that of the rows i + 1 to m, and sum = u² + rest for rest = b sum of the row below, b the square
-// beside the diagonal: the rotation of rows i and i + 1 has the cosine u / √sum, which is not negative here. These
-// alone go from row to row, so that divisions and roots wait for nothing but each other. gamma is the last number of
-// the diagonal of what has been turned, less the shift. Returns the smallest of the squares between rows l + 1 and m.
+// rows i to m, u that of the rows i + 1 to m, both in a unit that may change from row to row, and in its square sum =
+// u² + rest for rest = b sum of the row below, b the square beside the diagonal: the rotation of rows i and i + 1 has
+// the cosine |u| / √sum, what would be the sign of it having gone to the sine. These alone go from row to row, so that
+// divisions and roots wait for nothing but each other. gamma is the last number of the diagonal of what has been
+// turned, less the shift. Returns the smallest of the squares between rows l + 1 and m.
 double sweep(const Place& p, Rotations& rotations, double* diagonal, std::size_t l, std::size_t m) {
-  // Far from underflow, as is the square of an ε² of it. Rows are at most doubled and added to what is above them.
+  // b is more than (ε times the norm)² > 2⁻¹²⁴, so that sum is never below 2⁻⁴⁵⁶. A row, whose numbers are below 2 and
+  // 1, makes determinants at most four times as large, and their squares 2⁴ times.
   constexpr double kSmall = 0x1p-332, kRoot = 0x1p166;
-  static_assert(detail::kSmallEigen * 4 < 1000, "determinants do not overflow");
+  static_assert(detail::kSmallEigen * 4 < 1000, "squares of determinants do not overflow");
   double* const off = p.off;
   const double half = 0.5 * (diagonal[l + 1] - diagonal[l]), square = std::abs(off[l]);
   const double shift = diagonal[l] - square / (half + std::copysign(std::sqrt(half * half + square), half));
@@ -357,7 +359,6 @@ double sweep(const Place& p, Rotations& rotations, double* diagonal, std::size_t
   }
   diagonal[l] = shift + gamma;
   off[l] = with_sign_of(sine2 * pi2, gamma, sign);
-  off[m] = 0;
   return smallest;
 }
 

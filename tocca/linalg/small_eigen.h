@@ -13,7 +13,7 @@ inline constexpr std::size_t kSmallEigen = 112;
 /// come from determinants of the matrix's last rows.
 ///
 /// matrix: n × n, of which the lower triangle is read; finite. It becomes the eigenvectors, in columns. values: (n),
-/// ascending. scratch: small_eigen_scratch(n) numbers. Returns whether the iteration converged.
+/// ascending. scratch: small_eigen_scratch(n) numbers. n up to kSmallEigen. Returns whether the iteration converged.
 bool small_symmetric_eigen(std::size_t n, double* matrix, double* values, double* scratch);
 
 /// The distance of rows in the scratch. An odd number of cache lines keeps them apart in the first-level cache.

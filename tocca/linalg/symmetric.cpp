@@ -16,7 +16,7 @@ void require_square_and_finite(ConstMatrixRef<double> s) {
   if (s.rows() != s.cols())
     throw InputError("symmetric_eigen",
                      fmt::format("shape: got {} x {}, need a square matrix; pass a covariance", s.rows(), s.cols()));
-  double nothing = 0;  // 0 times a number, unless that is infinite or none
+  double nothing = 0;  // 0 times a number, unless that is infinite or NaN
   for (Index i = 0; i < s.rows(); ++i) nothing += (0 * s.row(i).head(i + 1)).sum();
   if (nothing == 0) return;
   for (Index i = 0; i < s.rows(); ++i)
@@ -39,6 +39,13 @@ void require_positive(const Vector<double>& values) {
     throw Error(
         "inverse_sqrt",
         fmt::format("smallest eigenvalue: got {}, need more than 0; add a ridge to the diagonal", values.minCoeff()));
+}
+
+void require_size(const char* where, const char* what, Index rows, Index columns, const SymmetricEigen& eigen,
+                  const char* remedy) {
+  const Index d = eigen.values.size();
+  if (rows == d && columns == d) return;
+  throw InputError(where, fmt::format("shape of {}: got {} x {}, need {} x {}; {}", what, rows, columns, d, d, remedy));
 }
 
 }  // namespace
@@ -101,6 +108,7 @@ Matrix<double> inverse_sqrt(const SymmetricEigen& eigen) {
 
 void inverse_sqrt_differences(const SymmetricEigen& eigen, MatrixRef<double> m, Workspace& work) {
   require_positive(eigen.values);
+  require_size("inverse_sqrt_differences", "m", m.rows(), m.cols(), eigen, "resize it");
   const Workspace::Frame frame(work);
   Eigen::Map<Vector<double>> root = work.vector<double>(eigen.values.size());
   root = eigen.values.cwiseSqrt();
@@ -112,10 +120,9 @@ void inverse_sqrt_differences(const SymmetricEigen& eigen, MatrixRef<double> m, 
 void inverse_sqrt_adjoint(const SymmetricEigen& eigen, ConstMatrixRef<double> gradient, MatrixRef<double> adjoint,
                           Workspace& work) {
   require_positive(eigen.values);
+  require_size("inverse_sqrt_adjoint", "the gradient", gradient.rows(), gradient.cols(), eigen, "pass dL/dU");
+  require_size("inverse_sqrt_adjoint", "the adjoint", adjoint.rows(), adjoint.cols(), eigen, "resize it");
   const Index d = eigen.values.size();
-  if (gradient.rows() != d || gradient.cols() != d)
-    throw InputError("inverse_sqrt_adjoint", fmt::format("shape of the gradient: got {} x {}, need {} x {}; pass dL/dU",
-                                                         gradient.rows(), gradient.cols(), d, d));
   const Workspace::Frame frame(work);
   const Matrix<double>& v = eigen.vectors;
   MatrixMap<double> between = work.matrix<double>(d, d), inner = work.matrix<double>(d, d);

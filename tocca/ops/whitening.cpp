@@ -4,11 +4,10 @@
 #include "tocca/ops/running.h"
 
 namespace tocca {
-
 namespace {
 
 // Whether a batch goes back in the coordinates of the eigenvectors.
-bool has_few_rows(Index rows, Index columns) { return rows < 2 * columns; }
+bool turns_rows(Index rows, Index columns) { return rows < 2 * columns; }
 
 // ∂L/∂Ā through B = Ā U directly and, `share` of it, through Σ, whose gradient comes from Āᵀ G.
 void gradient_by_covariance(const WhiteningCache& cache, ConstMatrixRef<double> gradient, double share,
@@ -59,20 +58,20 @@ void whitening_forward(ConstMatrixRef<S> a, const WhiteningOptions& options, dou
   cache.eigen.vectors.diagonal().array() += options.epsilon;
   symmetric_eigen_in_place(cache.eigen, work);
   inverse_sqrt(cache.eigen, statistics.transform, work);
-  if (!has_few_rows(m, d)) cache.transform = statistics.transform;
+  if (!turns_rows(m, d)) cache.transform = statistics.transform;
   MatrixMap<double> projected = work.matrix<double>(m, d);
   multiply<double>(centred, statistics.transform, projected);
   b = projected.template cast<S>();
 }
 
 template <class S>
-void whitening_backward(WhiteningCache& cache, MatrixRef<S> d, Workspace& work) {
+void whitening_backward(const WhiteningCache& cache, MatrixRef<S> d, Workspace& work) {
   const Index m = d.rows(), k = d.cols();
   const Workspace::Frame frame(work);
   MatrixMap<double> gradient = work.matrix<double>(m, k), dcentred = work.matrix<double>(m, k);
   MatrixMap<double> mean = work.matrix<double>(1, k);
   gradient = d.template cast<double>();  // ∂L/∂B
-  const auto gradient_by = has_few_rows(m, k) ? gradient_by_eigenvectors : gradient_by_covariance;
+  const auto gradient_by = turns_rows(m, k) ? gradient_by_eigenvectors : gradient_by_covariance;
   gradient_by(cache, gradient, 2 * cache.share / static_cast<double>(m - 1), dcentred, work);
   mean = cache.share * dcentred.colwise().mean();
   dcentred.rowwise() -= mean.row(0);
@@ -94,7 +93,7 @@ void whitening_infer(ConstMatrixRef<S> a, ConstMatrixRef<double> centre, ConstMa
 #define TOCCA_INSTANTIATE(S)                                                                                        \
   template void whitening_forward<S>(ConstMatrixRef<S>, const WhiteningOptions&, double, WhiteningStatistics&,      \
                                      WhiteningCache&, MatrixRef<S>, Workspace&);                                    \
-  template void whitening_backward<S>(WhiteningCache&, MatrixRef<S>, Workspace&);                                   \
+  template void whitening_backward<S>(const WhiteningCache&, MatrixRef<S>, Workspace&);                             \
   template void whitening_infer<S>(ConstMatrixRef<S>, ConstMatrixRef<double>, ConstMatrixRef<double>, MatrixRef<S>, \
                                    Workspace&);
 TOCCA_INSTANTIATE(float)

@@ -40,7 +40,7 @@ void whitening_forward(ConstMatrixRef<S> a, const WhiteningOptions& options, dou
 
 /// d (m × d): in ∂L/∂B, out ∂L/∂A.
 template <class S>
-void whitening_backward(WhiteningCache& cache, MatrixRef<S> d, Workspace& work);
+void whitening_backward(const WhiteningCache& cache, MatrixRef<S> d, Workspace& work);
 
 /// b ← (a − centre) U with the statistics of the last training batch.
 template <class S>

@@ -70,7 +70,8 @@ struct Case {
 class WhiteningGradient : public ::testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Shapes, WhiteningGradient,
                          ::testing::Values(Case{7, 3, true, 1}, Case{2, 4, true, 3}, Case{20, 5, true, 50},
-                                           Case{9, 1, true, 2}, Case{12, 4, false, 1}, Case{6, 5, false, 4}));
+                                           Case{9, 1, true, 2}, Case{12, 4, false, 1}, Case{6, 5, false, 4},
+                                           Case{9, 5, true, 3}, Case{10, 5, true, 3}));
 
 TEST_P(WhiteningGradient, AgreesWithCentralDifferences) {
   const auto [m, d, running, batch_number] = GetParam();
@@ -102,13 +103,15 @@ TEST(Whitening, GradientIsRightForRepeatedAndZeroEigenvalues) {
   design << 1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1;
   const WhiteningOptions options{.epsilon = 1e-2, .running = false};
   Rng rng(3);
-  const Matrix<double> w = random_matrix(rng, 4, 3);
-  for (const Matrix<double>& a : {design, Matrix<double>(Matrix<double>::Constant(4, 3, 2.0))}) {
+  // Four rows, and eight: they go back in different ways.
+  for (const Matrix<double>& a :
+       {design, Matrix<double>(Matrix<double>::Constant(4, 3, 2.0)), Matrix<double>(design.replicate(2, 1))}) {
+    const Matrix<double> w = random_matrix(rng, a.rows(), 3);
     Statistics statistics(3);
     auto maps = statistics.maps();
     WhiteningCache cache;
     Workspace work;
-    Matrix<double> b(4, 3);
+    Matrix<double> b(a.rows(), 3);
     Matrix<double> gradient = w;
     whitening_forward<double>(a, options, 1, maps, cache, b, work);
     EXPECT_NEAR(cache.eigen.values(0), cache.eigen.values(2), 1e-12);
