@@ -38,7 +38,9 @@ void require_positive(const Vector<double>& values) {
   if (values.size() > 0 && !(values.minCoeff() > 0))
     throw Error(
         "inverse_sqrt",
-        fmt::format("smallest eigenvalue: got {}, need more than 0; add a ridge to the diagonal", values.minCoeff()));
+        fmt::format(
+            "smallest eigenvalue: got {}, need more than 0; look for outliers, or add a ridge (whitening_epsilon)",
+            values.minCoeff()));
 }
 
 void require_size(const char* where, const char* what, Index rows, Index columns, const SymmetricEigen& eigen,

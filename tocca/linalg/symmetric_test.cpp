@@ -307,8 +307,8 @@ TEST(Symmetric, RefusesBadInput) {
               ThrowsMessage<Error>(StrEq("[symmetric_eigen] entry (2, 1): got nan, need a finite number; check the "
                                          "data, or lower the learning rate")));
   EXPECT_THAT([] { inverse_sqrt(symmetric_eigen(Matrix<double>::Zero(2, 2))); },
-              ThrowsMessage<Error>(
-                  StrEq("[inverse_sqrt] smallest eigenvalue: got 0, need more than 0; add a ridge to the diagonal")));
+              ThrowsMessage<Error>(StrEq("[inverse_sqrt] smallest eigenvalue: got 0, need more than 0; look for "
+                                         "outliers, or add a ridge (whitening_epsilon)")));
 }
 
 }  // namespace
