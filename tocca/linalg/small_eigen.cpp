@@ -121,7 +121,7 @@ double make_reflector(const Place& p, std::size_t k) {
   return (beta - alpha) / beta;
 }
 
-// m ← m - v wᵀ − w vᵀ in the rows from `first` on, and of these sum[j] ← Σ x[i] m[i][j].
+// m ← m − v wᵀ − w vᵀ in the rows from `first` on, and of these sum[j] ← Σ x[i] m[i][j].
 struct UpdateAndSum {
   const Place& p;
   const double *v, *w, *x;

@@ -9,24 +9,10 @@ namespace {
 template <class S>
 void whiten_view(ConstMatrixRef<S> h, const ViewPairOptions& options, const RunningWeights& w, MatrixRef<double> mean,
                  MatrixRef<double> covariance, WhitenedView& view, Workspace& work) {
-  MatrixMap<double> centred = view.centred.resize(h.rows(), h.cols());
-  centred = h.template cast<double>();
-  mean = w.keep * mean + w.add * centred.colwise().mean();
-  view.centre = w.correction * mean.row(0);
-  centred.rowwise() -= view.centre;
-  multiply_at_a<double>(centred, covariance, w.add / static_cast<double>(h.rows() - 1), w.keep);
-  view.eigen.vectors = w.correction * covariance;
-  view.eigen.vectors.diagonal().array() += options.ridge;
-  symmetric_eigen_in_place(view.eigen, work);
+  view.centre.resize(h.cols());
+  decompose_running_covariance<S>(h, w, options.ridge, mean, covariance, view.centre, view.centred, view.eigen, work);
   view.root.resize(h.cols(), h.cols());
   inverse_sqrt(view.eigen, view.root, work);
-}
-
-void subtract_share_of_mean(double share, MatrixRef<double> d, Workspace& work) {
-  const Workspace::Frame frame(work);
-  MatrixMap<double> through_mean = work.matrix<double>(1, d.cols());
-  through_mean = share * d.colwise().mean();
-  d.rowwise() -= through_mean.row(0);
 }
 
 }  // namespace

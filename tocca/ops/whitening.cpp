@@ -48,19 +48,12 @@ void whitening_forward(ConstMatrixRef<S> a, const WhiteningOptions& options, dou
   const Workspace::Frame frame(work);
   const RunningWeights w = options.running ? running_weights(options.momentum, batch_number) : RunningWeights{};
   cache.share = w.share;
-  MatrixMap<double> centred = cache.centred.resize(m, d);
-  centred = a.template cast<double>();
-  statistics.mean = w.keep * statistics.mean + w.add * centred.colwise().mean();
-  statistics.centre = w.correction * statistics.mean;
-  centred.rowwise() -= statistics.centre.row(0);
-  multiply_at_a<double>(centred, statistics.covariance, w.add / static_cast<double>(m - 1), w.keep);
-  cache.eigen.vectors = w.correction * statistics.covariance;
-  cache.eigen.vectors.diagonal().array() += options.epsilon;
-  symmetric_eigen_in_place(cache.eigen, work);
+  decompose_running_covariance<S>(a, w, options.epsilon, statistics.mean, statistics.covariance,
+                                  statistics.centre.row(0), cache.centred, cache.eigen, work);
   inverse_sqrt(cache.eigen, statistics.transform, work);
   if (!turns_rows(m, d)) cache.transform = statistics.transform;
   MatrixMap<double> projected = work.matrix<double>(m, d);
-  multiply<double>(centred, statistics.transform, projected);
+  multiply<double>(cache.centred.map(), statistics.transform, projected);
   b = projected.template cast<S>();
 }
 
@@ -69,12 +62,10 @@ void whitening_backward(const WhiteningCache& cache, MatrixRef<S> d, Workspace& 
   const Index m = d.rows(), k = d.cols();
   const Workspace::Frame frame(work);
   MatrixMap<double> gradient = work.matrix<double>(m, k), dcentred = work.matrix<double>(m, k);
-  MatrixMap<double> mean = work.matrix<double>(1, k);
   gradient = d.template cast<double>();  // ∂L/∂B
   const auto gradient_by = turns_rows(m, k) ? gradient_by_eigenvectors : gradient_by_covariance;
   gradient_by(cache, gradient, 2 * cache.share / static_cast<double>(m - 1), dcentred, work);
-  mean = cache.share * dcentred.colwise().mean();
-  dcentred.rowwise() -= mean.row(0);
+  subtract_share_of_mean(cache.share, dcentred, work);
   d = dcentred.template cast<S>();
 }
 
